@@ -1,0 +1,135 @@
+"""matrix.toml: the groups, libraries and scenarios that exist, and the exclusions with their reasons."""
+
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+
+from bench_core.errors import BenchError
+
+FILE_NAME = "matrix.toml"
+
+
+class Scenario(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    media: str
+    channels: int
+    modes: tuple[str, ...]
+
+
+class Group(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One locked environment: an adapter package (a folder under the root) and its libraries."""
+
+    package: str
+    libraries: tuple[str, ...]
+    media: tuple[str, ...]
+    devices: tuple[str, ...]
+    constraints: str | None = None
+
+
+class Exclusion(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What is not measured, and why. A field that is absent matches everything."""
+
+    reason: str
+    group: str | None = None
+    library: str | None = None
+    scenario: str | None = None
+    mode: str | None = None
+    device: str | None = None
+    transform: str | None = None
+
+
+class LibraryNote(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What the catalog cannot know about a library that others added: scenario -> the transforms it offers."""
+
+    transforms: dict[str, tuple[str, ...]] = {}
+
+
+class Cell(msgspec.Struct, frozen=True):
+    """One nox session: bench(group, media, device)."""
+
+    group: str
+    media: str
+    device: str
+
+    def __str__(self) -> str:
+        return f"{self.group}, {self.media}, {self.device}"
+
+
+class Matrix(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    python: str
+    scenarios: dict[str, Scenario]
+    groups: dict[str, Group]
+    exclusions: tuple[Exclusion, ...] = ()
+    libraries: dict[str, LibraryNote] = {}
+
+    def __post_init__(self) -> None:
+        owners: dict[str, str] = {}
+        for name, group in self.groups.items():
+            for library in group.libraries:
+                if library in owners:
+                    raise ValueError(f"library {library!r} is in group {owners[library]!r} and in {name!r}")
+                owners[library] = name
+        unknown = self.libraries.keys() - owners.keys()
+        if unknown:
+            raise ValueError(f"libraries.{min(unknown)} is in no group")
+
+    def cells(self) -> Iterator[Cell]:
+        """Every (group, media, device) that exists, in file order."""
+        for name, group in self.groups.items():
+            for media in group.media:
+                for device in group.devices:
+                    yield Cell(name, media, device)
+
+    def group_of(self, library: str) -> str:
+        """Name of the group that holds `library`.
+
+        Raises:
+            KeyError: no group does.
+        """
+        for name, group in self.groups.items():
+            if library in group.libraries:
+                return name
+        raise KeyError(library)
+
+    def all_libraries(self) -> tuple[str, ...]:
+        return tuple(library for group in self.groups.values() for library in group.libraries)
+
+    def exclusion_reason(self, **what: str) -> str | None:
+        """Reason of the first exclusion whose every field equals the one given in `what`; None when there is none.
+
+        An exclusion that names a field absent from `what` does not match.
+        """
+        for exclusion in self.exclusions:
+            fields = {k: v for k, v in msgspec.structs.asdict(exclusion).items() if k != "reason" and v is not None}
+            if all(what.get(name) == value for name, value in fields.items()):
+                return exclusion.reason
+        return None
+
+
+def find_root(start: Path | None = None) -> Path:
+    """The nearest folder at or above `start` (the current folder) that holds matrix.toml.
+
+    Raises:
+        BenchError: there is none.
+    """
+    here = (start or Path.cwd()).resolve()
+    for folder in (here, *here.parents):
+        if (folder / FILE_NAME).is_file():
+            return folder
+    raise BenchError(f"no {FILE_NAME} in {here} or above it; run bench inside a checkout of the project")
+
+
+def load_matrix(root: Path) -> Matrix:
+    """Read and validate matrix.toml.
+
+    Raises:
+        BenchError: it is missing, not TOML, or says something that cannot be.
+    """
+    path = root / FILE_NAME
+    try:
+        return msgspec.convert(tomllib.loads(path.read_text(encoding="utf-8")), Matrix)
+    except OSError as error:
+        raise BenchError(f"{path}: cannot be read ({error.strerror})") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, msgspec.ValidationError) as error:
+        raise BenchError(f"{path}: {error}") from error
