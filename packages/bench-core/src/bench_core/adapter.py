@@ -26,10 +26,14 @@ class Transforms:
     """The transforms a library offers, by catalog name. Used as a decorator on one builder function each.
 
     A builder takes the catalog's parameters as keyword arguments and returns the operation that is timed.
+    A library spread over several files has one registry in each and joins them: `Transforms(color, geometry)`.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *parts: "Transforms") -> None:
         self._builders: dict[str, Builder] = {}
+        for part in parts:
+            for name, builder in part._builders.items():
+                self(name)(builder)
 
     def __call__(self, name: str) -> Callable[[Builder], Builder]:
         def register(builder: Builder) -> Builder:
@@ -61,6 +65,8 @@ class Library(ABC):
     native_format: ClassVar[str]  # for people: "uint8 CHW torch.Tensor"
     devices: ClassVar[tuple[str, ...]] = ("cpu",)
     transforms: ClassVar[Transforms]
+    # Warnings the library gives when it is used as its users use it: part of the message -> why it is let pass.
+    tolerated_warnings: ClassVar[Mapping[str, str]] = {}
 
     def __init__(self, device: str = "cpu") -> None:
         if device not in self.devices:

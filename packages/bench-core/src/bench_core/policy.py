@@ -4,7 +4,7 @@
 NUM_ITEMS = 32
 NUM_RUNS = 6  # timed values per process
 BLOCKS = 2  # alternations inside a process; even, so that reversing the order cancels a linear drift
-PROCESSES = 5  # fresh worker processes per library
+PROCESSES = 6  # fresh worker processes per library
 SEED = 20261201
 THREADS = 1
 
@@ -19,15 +19,33 @@ PREFLIGHT_ITEMS = 10
 
 # Limits of one measurement, enforced from outside its process.
 TIMEOUT_SEC = 120.0
+TIMEOUT_FACTOR = 10.0  # or this many times what the preflight lets expect, if that is longer
 START_TIMEOUT_SEC = 300.0  # import and decoding
 MEMORY_LIMIT_FRACTION = 0.8  # of the memory available when the run starts
 
 # Statistics.
 CONFIDENCE = 0.95  # of every printed interval
-VERDICT_CONFIDENCE = 0.99  # an interval this sure must exclude a ratio of 1 before anybody is called faster
+VERDICT_CONFIDENCE = 0.995  # an interval this sure must exclude a ratio of 1 before anybody is called faster
 MIN_EFFECT = 0.02  # and the ratio must differ from 1 by at least this
+UNPAIRED_MIN_EFFECT = 1.0  # twice as fast, between two runs: run after run, one library scatters by up to 27 %
 UNSTABLE_CV = 0.10  # coefficient of variation of process medians over which a result is marked
 
 # What is kept of an output.
 THUMBNAIL_PX = 128
 ERROR_LINES = 6  # last traceback lines that are recorded
+
+# What a run is when nobody says otherwise.
+DEVICE = "cpu"
+ISOLATION = "fork"
+
+# The plan's estimate of its own duration, from 2-core machines; it decides nothing.
+ESTIMATE_START_SEC = 8.0  # a worker process: interpreter, one import of torch, decoding the items
+ESTIMATE_BLOCK_SEC = 0.1  # fork, pyperf's exchange and the reference rows, for every block
+ESTIMATE_ITEM_SEC = 0.001  # a typical transform of a typical image
+ESTIMATE_ITEMS = 64  # when all items are asked for: the embedded sample has so many
+
+# What `bench doctor` warns about.
+LOAD_FRACTION = 0.25  # 1-minute load over the number of processors
+SWAP_USED_BYTES = 64 * 1024 * 1024
+ENVIRONMENT_BYTES = 8 * 1024**3  # free disk that building one environment may need
+RUN_BYTES = 512 * 1024**2  # free disk below which no run is started

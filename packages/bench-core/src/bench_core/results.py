@@ -8,7 +8,7 @@ import math
 from collections.abc import Iterator
 from enum import StrEnum
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 
@@ -18,6 +18,10 @@ from bench_core.statistics import Sample, Summary, summarize
 
 SCHEMA_VERSION = 1
 MAX_FILE_BYTES = 64 * 1024 * 1024
+# What a clock can have measured: less, more or no number at all is not a time.
+Seconds = Annotated[float, msgspec.Meta(ge=1e-12, le=1e7)]
+Count = Annotated[int, msgspec.Meta(ge=1)]
+
 NOOP = "noop"
 YARDSTICK = "yardstick"
 
@@ -37,7 +41,7 @@ class Strict(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     """Base of everything in a result file."""
 
 
-class Block(Strict):
+class Block(Strict, frozen=True):
     """What one measuring process (a forked child) timed, all in seconds per item."""
 
     round: int
@@ -47,16 +51,16 @@ class Block(Strict):
     started_at: str  # UTC, ISO 8601
     loops: int  # passes over the items per value
     seeds: tuple[int, ...]  # one per value
-    values_sec: tuple[float, ...]
-    noop_sec: float  # the reference rows, timed in the same child
-    yardstick_sec: float
+    values_sec: Annotated[tuple[Seconds, ...], msgspec.Meta(min_length=1)]
+    noop_sec: Seconds  # the reference rows, timed in the same child
+    yardstick_sec: Seconds
     peak_rss_growth_bytes: int  # peak resident memory over what the child started with
 
     def sample(self) -> Sample:
         return Sample(round=self.round, block=self.block, values_sec=self.values_sec)
 
 
-class Output(Strict):
+class Output(Strict, frozen=True):
     """What the first item became, looked at untimed."""
 
     shape: tuple[int, ...]
@@ -69,20 +73,20 @@ class Output(Strict):
     thumbnail: str | None = None  # file name under outputs/
 
 
-class Measurement(Strict):
+class Measurement(Strict, frozen=True):
     """One transform of one library."""
 
     status: Status
     params: dict[str, Any]
     reason: str | None = None  # why the status is not ok: one sentence, with the numbers
     detail: str | None = None  # last lines of a traceback
-    preflight_sec: float | None = None
+    preflight_sec: Seconds | None = None
     output: Output | None = None
     blocks: tuple[Block, ...] = ()
     summary: Summary | None = None
 
 
-class Conditions(Strict):
+class Conditions(Strict, frozen=True):
     """What a measurement ran under; results are compared only where these agree (see `bench_report`)."""
 
     python: str
@@ -97,7 +101,7 @@ class Conditions(Strict):
     shared_versions: dict[str, str]  # numpy, pillow, torch where installed: must agree between compared groups
 
 
-class Dataset(Strict):
+class Dataset(Strict, frozen=True):
     """Which items, the same for every library."""
 
     name: str
@@ -106,7 +110,7 @@ class Dataset(Strict):
     left_out: tuple[str, ...] = ()  # unreadable files, left out for all
 
 
-class Result(Strict):
+class Result(Strict, frozen=True):
     """Everything about one job. `references` holds the no-op and the yardstick rows, summarised over all blocks."""
 
     schema_version: int
@@ -118,15 +122,15 @@ class Result(Strict):
     scenario: str
     mode: str
     device: str
-    native_format: str
+    native_format: str | None  # this and what follows is absent when the library never started
     versions: dict[str, str]  # the measured library's own first
-    conditions: Conditions
+    conditions: Conditions | None
     dataset: Dataset
     config_sha256: str
     seed: int
-    num_runs: int
-    num_blocks: int
-    num_processes: int
+    num_runs: Count
+    num_blocks: Count
+    num_processes: Count
     measurements: dict[str, Measurement]
     references: dict[str, Summary]
 
@@ -184,7 +188,7 @@ def decode_result(data: bytes, path: Path) -> Result:
     """Decode and upgrade; the one place that knows about versions."""
     try:
         raw = msgspec.json.decode(data)
-    except msgspec.DecodeError as error:
+    except (msgspec.DecodeError, RecursionError) as error:
         raise BenchError(f"{path}: not valid JSON ({error}); was it cut off?", ExitCode.BUNDLE) from error
     version = raw.get("schema_version") if isinstance(raw, dict) else None
     if version != SCHEMA_VERSION:
@@ -202,8 +206,8 @@ def decode_result(data: bytes, path: Path) -> Result:
 def _check(result: Result, path: Path) -> None:
     for name, measurement in result.measurements.items():
         where = f"{path}: {name}"
-        if any(not math.isfinite(v) or v <= 0 for block in measurement.blocks for v in block.values_sec):
-            raise BenchError(f"{where}: a value is not a positive finite number", ExitCode.BUNDLE)
+        if len({(block.round, block.block) for block in measurement.blocks}) < len(measurement.blocks):
+            raise BenchError(f"{where}: a block is there twice", ExitCode.BUNDLE)
         if measurement.status is Status.OK and not measurement.blocks:
             raise BenchError(f"{where}: status ok without a measured value", ExitCode.BUNDLE)
         if measurement.status is not Status.OK and not measurement.reason:
@@ -227,6 +231,5 @@ def same_numbers(one: Summary | None, other: Summary | None) -> bool:
         return one is other
     pairs = zip(msgspec.structs.astuple(one), msgspec.structs.astuple(other), strict=True)
     return all(
-        math.isclose(a, b, rel_tol=1e-9) if isinstance(a, float) and isinstance(b, float) else a == b
-        for a, b in pairs
+        math.isclose(a, b, rel_tol=1e-9) if isinstance(a, float) and isinstance(b, float) else a == b for a, b in pairs
     )

@@ -1,0 +1,91 @@
+"""The crew: one worker per job of a lane, started anew each round, restarted when one goes, given up when it cannot."""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from bench_core import journal as log
+from bench_core import protocol
+from bench_core.errors import BenchError, ExitCode
+from bench_core.journal import Journal
+from bench_core.results import Status
+from bench_core.workers import Worker, WorkerGone
+
+Loading = Callable[[str, int, int], None]  # job, images decoded, images in all
+
+
+class Crew:
+    """Workers by job. A job whose worker cannot be started is lost: recorded, and not asked again in this run."""
+
+    def __init__(
+        self,
+        starts: Mapping[str, tuple[Path, protocol.Start]],
+        journal: Journal,
+        logs: Path,
+        loading: Loading,
+    ) -> None:
+        """`starts` maps a job to its interpreter and the first message to its worker."""
+        self._starts, self._journal, self._logs, self._loading = starts, journal, logs, loading
+        self._workers: dict[str, Worker] = {}
+        self._round = 0
+        self.lost: set[str] = set()
+
+    def start(self, jobs: list[str], round_: int) -> None:
+        """Start fresh workers, all at once since nothing is timed yet, and wait until each is ready."""
+        self._round = round_
+        for job in jobs:
+            python, first = self._starts[job]
+            self._workers[job] = Worker(python, first, self._log(first.library))
+        for job in jobs:
+            self._admit(job)
+
+    def stop(self) -> None:
+        """End every worker and all they started."""
+        while self._workers:
+            self._workers.popitem()[1].stop()
+
+    def name(self, job: str) -> str:
+        """The present worker of a job."""
+        return self._workers[job].name
+
+    def ask(self, job: str, request: protocol.Preflight | protocol.Measure) -> protocol.Reply:
+        """Ask a job's worker. One that goes while it measures is replaced; what it measured has crashed."""
+        worker = self._workers[job]
+        try:
+            return worker.ask(request)
+        except WorkerGone as gone:
+            failure = protocol.Failed(
+                status=Status.CRASHED, reason=f"the worker went: {gone}", detail=worker.log_tail()
+            )
+        self.start([job], self._round)
+        return failure
+
+    def _admit(self, job: str) -> None:
+        worker = self._workers[job]
+        answer = worker.ready(lambda done, total: self._loading(job, done, total))
+        if isinstance(answer, protocol.Ready):
+            self._check_same(job, answer)
+            self._journal.append(log.Started(job=job, round=self._round, worker=worker.name, ready=answer))
+            return
+        worker.kill()
+        del self._workers[job]
+        self.lost.add(job)
+        self._journal.append(log.Lost(job=job, reason=answer.reason, detail=answer.detail))
+
+    def _check_same(self, job: str, now: protocol.Ready) -> None:
+        """Refuse a library or machine that is not what this run's first worker of the job read back."""
+        earlier = self._journal.state.started.get(job)
+        if not earlier:
+            return
+        then = earlier[0].ready
+        for what in ("versions", "conditions"):
+            if getattr(then, what) != getattr(now, what):
+                raise BenchError(
+                    f"{job}: {what} were {getattr(then, what)} when this run began and are {getattr(now, what)} now; "
+                    "start a new run",
+                    ExitCode.RESUME,
+                )
+
+    def _log(self, library: str) -> Path:
+        """A log of its own for each worker, named after the library and the start."""
+        count = sum(1 for _ in self._logs.glob(f"{library}-*.log")) if self._logs.is_dir() else 0
+        return self._logs / f"{library}-{count:03d}.log"

@@ -1,0 +1,200 @@
+"""One run from its configuration to its bundle: data, environments, journal, measurements, results, commitment."""
+
+import sys
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+
+import msgspec
+from filelock import FileLock, Timeout
+
+from bench_core import bundle, dataset, environment
+from bench_core import journal as log
+from bench_core.assembly import write_results
+from bench_core.catalog import Catalog
+from bench_core.conductor import Interpreters, conduct
+from bench_core.config import Config, config_sha256, dump_config
+from bench_core.errors import BenchError, ExitCode
+from bench_core.files import write_atomically
+from bench_core.inspection import save_thumbnail
+from bench_core.journal import Header, Journal
+from bench_core.machine import describe_machine
+from bench_core.matrix import Matrix
+from bench_core.plan import Plan
+from bench_core.progress import bar
+from bench_core.results import Result, Status
+from bench_core.sample import build_sample
+
+
+class Outcome(msgspec.Struct, frozen=True):
+    """A finished run."""
+
+    folder: Path
+    results: tuple[Result, ...]
+
+    @property
+    def counts(self) -> dict[Status, int]:
+        """How many measurements ended with each status."""
+        found = [m.status for result in self.results for m in result.measurements.values()]
+        return {status: found.count(status) for status in Status if status in found}
+
+    @property
+    def code(self) -> ExitCode:
+        """INCOMPLETE when a library could not be measured, or no further."""
+        return ExitCode.INCOMPLETE if self.counts.get(Status.UNAVAILABLE) else ExitCode.OK
+
+
+def execute(
+    root: Path,
+    matrix: Matrix,
+    catalog: Catalog,
+    config: Config,
+    plan: Plan,
+    folder: Path,
+    *,
+    resume: bool = False,
+    here: bool = False,
+    show_progress: bool = True,
+) -> Outcome:
+    """Run `plan` into `folder`, or go on with the run that is there.
+
+    Args:
+        here: measure with the current interpreter instead of the groups' managed environments.
+
+    Raises:
+        BenchError: the folder is in use, not empty or cannot be written; the data are missing or unreadable; or the
+            run cannot be resumed because something changed.
+        KeyboardInterrupt: what is finished is kept; `resume` goes on.
+    """
+    with _owned(folder):
+        _check_folder(folder, resume=resume)
+        subset = _choose_items(root, config, show_progress=show_progress)
+        interpreters = _interpreters(root, matrix, plan, here=here)
+        journal = Journal.open(folder / log.FILE_NAME)
+        try:
+            header = _agree(journal, config, interpreters, subset, folder)
+            _write_beginnings(folder, config, subset, plan, root)
+            conduct(
+                plan,
+                config,
+                catalog,
+                interpreters,
+                journal,
+                folder,
+                channels={name: scenario.channels for name, scenario in matrix.scenarios.items()},
+                show_progress=show_progress,
+            )
+        finally:
+            journal.close()
+        results = write_results(folder, plan, config, catalog, journal.state)
+        bundle.commit(folder, header.run_id, header.created_at)
+    return Outcome(folder=folder, results=tuple(results))
+
+
+@contextmanager
+def _owned(folder: Path) -> Iterator[None]:
+    """Hold the run directory for this process alone."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        lock = FileLock(folder / bundle.LOCK, blocking=False)
+        with lock:
+            yield
+    except Timeout as error:
+        raise BenchError(
+            f"{folder}: another bench run is writing there; wait for it or choose another --output",
+            ExitCode.OUTPUT,
+        ) from error
+    except OSError as error:
+        raise BenchError(f"cannot write {folder}: {error.strerror}", ExitCode.OUTPUT) from error
+
+
+def _check_folder(folder: Path, *, resume: bool) -> None:
+    if bundle.is_committed(folder):
+        raise BenchError(
+            f"{folder}: holds a finished run, which is not changed; choose another --output", ExitCode.OUTPUT
+        )
+    journal = folder / log.FILE_NAME
+    if resume and not journal.exists():
+        raise BenchError(f"{folder}: nothing to resume: there is no {log.FILE_NAME}", ExitCode.RESUME)
+    if not resume and any(path.name != bundle.LOCK for path in folder.iterdir()):
+        hint = f"go on with it by: bench run --resume {folder}" if journal.exists() else "choose another --output"
+        raise BenchError(f"{folder}: is not empty; {hint}", ExitCode.OUTPUT)
+
+
+def _choose_items(root: Path, config: Config, *, show_progress: bool) -> dataset.Subset:
+    folder = Path(config.data_dir).expanduser() if config.data_dir else build_sample(root)
+    shown = bar("Check images", config.num_items or 0, "image", enabled=show_progress, leave=False)
+
+    def progress(done: int, wanted: int) -> None:
+        shown.total = wanted
+        shown.update(done - shown.n)
+
+    try:
+        subset = dataset.choose(folder, config.num_items, config.seed, config.skip_unreadable, progress)
+    finally:
+        shown.close()
+    if subset.notice:
+        print(f"bench: {subset.notice}", file=sys.stderr)
+    return subset
+
+
+def _interpreters(root: Path, matrix: Matrix, plan: Plan, *, here: bool) -> Interpreters:
+    groups = dict.fromkeys(job.group for job in plan.jobs)
+    if here:
+        return Interpreters(python=dict.fromkeys(groups, Path(sys.executable)), locks=dict.fromkeys(groups), missing={})
+    python: dict[str, Path] = {}
+    missing: dict[str, str] = {}
+    for group in groups:
+        try:
+            python[group] = environment.ensure(root, matrix, group)
+        except BenchError as error:
+            print(f"bench: {error}", file=sys.stderr)
+            missing[group] = f"the environment {group} could not be built: {str(error).splitlines()[0]}"
+    locks = {group: environment.lock_sha256(root, group) for group in python}
+    return Interpreters(python=python, locks=locks, missing=missing)
+
+
+def _agree(
+    journal: Journal, config: Config, interpreters: Interpreters, subset: dataset.Subset, folder: Path
+) -> Header:
+    """Begin the journal with what must not change, or compare with what it began with."""
+    now = datetime.now(UTC)
+    header = Header(
+        run_id=f"{now:%Y%m%dT%H%M%SZ}-{config.profile}-{uuid.uuid4().hex[:6]}",
+        created_at=now.isoformat(timespec="seconds"),
+        config_sha256=config_sha256(config),
+        locks=dict(interpreters.locks),
+        subset=subset,
+    )
+    then = journal.state.header
+    if then is None:
+        journal.append(header)
+        return header
+    changed = {
+        "the configuration": then.config_sha256 != header.config_sha256,
+        "the data": then.subset.fingerprint != subset.fingerprint or then.subset.left_out != subset.left_out,
+    }
+    for group in then.locks.keys() | header.locks.keys():
+        changed[f"the lock of {group}"] = then.locks.get(group) != header.locks.get(group)
+    different = [name for name, differs in changed.items() if differs]
+    if different:
+        raise BenchError(
+            f"{folder} cannot be resumed: {', '.join(different)} changed since it began; start a new run",
+            ExitCode.RESUME,
+        )
+    return then
+
+
+def _write_beginnings(folder: Path, config: Config, subset: dataset.Subset, plan: Plan, root: Path) -> None:
+    """What is known before anything is measured; a resumed run keeps what it began with."""
+    written = folder / bundle.ENVIRONMENT
+    if written.exists():
+        return
+    write_atomically(folder / bundle.CONFIG, dump_config(config).encode())
+    first = next(dataset.load(subset))
+    for scenario in dict.fromkeys(job.scenario for job in plan.jobs):
+        save_thumbnail(first, folder / "outputs" / scenario / "input.png")
+    description = msgspec.json.format(msgspec.json.encode(describe_machine(root)), indent=1)
+    write_atomically(written, description + b"\n")

@@ -1,0 +1,169 @@
+"""The journal: every finished measurement, appended and flushed before the next begins. What a run resumes from."""
+
+import os
+from pathlib import Path
+from typing import BinaryIO, Self
+
+import msgspec
+
+from bench_core import protocol
+from bench_core.dataset import Subset
+from bench_core.errors import BenchError, ExitCode
+from bench_core.results import Block
+
+FILE_NAME = "journal.jsonl"
+
+
+class Record(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="kind"):
+    """Base of the journal's lines."""
+
+
+class Header(Record, frozen=True, tag="header"):
+    """First line: what must be the same when the run is resumed."""
+
+    run_id: str
+    created_at: str
+    config_sha256: str
+    locks: dict[str, str | None]  # group -> SHA-256 of its lock; None where the environment is not managed
+    subset: Subset
+
+
+class Started(Record, frozen=True, tag="started"):
+    """A worker is ready."""
+
+    job: str
+    round: int
+    worker: str
+    ready: protocol.Ready
+
+
+class Previewed(Record, frozen=True, tag="previewed"):
+    job: str
+    transform: str
+    preview: protocol.Previewed
+
+
+class Timed(Record, frozen=True, tag="timed"):
+    job: str
+    transform: str
+    block: Block
+    harness_sec: float
+    pyperf_json: str
+
+
+class Failed(Record, frozen=True, tag="failed"):
+    """A transform is given up for this job."""
+
+    job: str
+    transform: str
+    failure: protocol.Failed
+
+
+class Lost(Record, frozen=True, tag="lost"):
+    """A job cannot be measured, or no further; a resumed run tries again."""
+
+    job: str
+    reason: str
+    detail: str | None = None
+
+
+Line = Header | Started | Previewed | Timed | Failed | Lost
+_decoder = msgspec.json.Decoder(Line)
+
+
+class State:
+    """What a journal says so far."""
+
+    def __init__(self) -> None:
+        self.header: Header | None = None
+        self.started: dict[str, list[Started]] = {}
+        self.previews: dict[tuple[str, str], protocol.Previewed] = {}
+        self.timed: dict[tuple[str, str], dict[tuple[int, int], Timed]] = {}
+        self.failures: dict[tuple[str, str], protocol.Failed] = {}
+        self.lost: dict[str, Lost] = {}
+
+    def add(self, record: Record) -> None:
+        match record:
+            case Header():
+                self.header = record
+            case Started():
+                self.started.setdefault(record.job, []).append(record)
+                self.lost.pop(record.job, None)
+            case Previewed():
+                self.previews[record.job, record.transform] = record.preview
+            case Timed():
+                blocks = self.timed.setdefault((record.job, record.transform), {})
+                blocks[record.block.round, record.block.block] = record
+            case Failed():
+                self.failures[record.job, record.transform] = record.failure
+            case Lost():
+                self.lost[record.job] = record
+
+    def is_timed(self, job: str, transform: str, round_: int, block: int) -> bool:
+        return (round_, block) in self.timed.get((job, transform), {})
+
+
+class Journal:
+    """An open journal. Each `append` is on the disk when it returns."""
+
+    def __init__(self, path: Path, stream: BinaryIO, state: State) -> None:
+        self.path, self._stream, self.state = path, stream, state
+
+    @classmethod
+    def open(cls, path: Path) -> Self:
+        """Open for appending, reading what is there; a last line cut off by a crash is dropped.
+
+        Raises:
+            BenchError: the file cannot be written, or is damaged elsewhere than at its end.
+        """
+        state, whole = read_state(path)
+        try:
+            stream = path.open("ab")
+            if path.is_file():  # a device file, say, has no length to cut
+                stream.truncate(whole)
+        except OSError as error:
+            raise BenchError(f"cannot write {path}: {error.strerror}", ExitCode.OUTPUT) from error
+        return cls(path, stream, state)
+
+    def append(self, record: Record) -> None:
+        """Add a line.
+
+        Raises:
+            BenchError: the disk is full or refuses; what was finished before stays.
+        """
+        try:
+            self._stream.write(msgspec.json.encode(record) + b"\n")
+            self._stream.flush()
+            if self.path.is_file():
+                os.fsync(self._stream.fileno())
+        except OSError as error:
+            raise BenchError(
+                f"cannot write {self.path}: {error.strerror}. Finished measurements are kept; "
+                f"make room, then: bench run --resume {self.path.parent}",
+                ExitCode.OUTPUT,
+            ) from error
+        self.state.add(record)
+
+    def close(self) -> None:
+        try:
+            self._stream.close()
+        except OSError:  # what could not be flushed was reported by `append`
+            return
+
+
+def read_state(path: Path) -> tuple[State, int]:
+    """What the journal says, and how many of its bytes are whole lines. A missing file says nothing."""
+    state, whole = State(), 0
+    try:
+        data = path.read_bytes() if path.is_file() else b""
+    except OSError as error:
+        raise BenchError(f"cannot read {path}: {error.strerror}", ExitCode.OUTPUT) from error
+    for number, line in enumerate(data.splitlines(keepends=True), 1):
+        if not line.endswith(b"\n"):
+            break
+        try:
+            state.add(_decoder.decode(line))
+        except msgspec.DecodeError as error:
+            raise BenchError(f"{path}, line {number}: damaged ({error})", ExitCode.BUNDLE) from error
+        whole += len(line)
+    return state, whole

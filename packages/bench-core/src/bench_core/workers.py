@@ -1,0 +1,137 @@
+"""The conductor's side of workers: started together, asked one at a time, killed whole when they do not answer."""
+
+import contextlib
+import os
+import select
+import signal
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+import psutil
+
+from bench_core import policy, protocol
+from bench_core.threads import thread_environment
+
+GRACE_SEC = 15.0  # beyond a measurement's own limit, which the worker enforces
+STOP_SEC = 2.0  # a worker that is told to stop has so long to do it
+LOG_TAIL_LINES = 6
+
+
+class WorkerGone(Exception):
+    """A worker ended or was killed because it did not answer: a sentence that says how."""
+
+
+class Worker:
+    """One worker process."""
+
+    def __init__(self, python: Path, start: protocol.Start, log: Path) -> None:
+        """Start the process and send it `start`; `ready` waits for its answer."""
+        log.parent.mkdir(parents=True, exist_ok=True)
+        self.log = log
+        # A spawned measurement imports and decodes first, within the same answer.
+        self._grace_sec = GRACE_SEC + (policy.START_TIMEOUT_SEC if start.isolation == "spawn" else 0.0)
+        self.name = log.stem
+        with log.open("ab") as sink:
+            self._process = subprocess.Popen(
+                [str(python), "-m", "bench_core.worker"],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=sink,
+                env=os.environ | thread_environment(start.threads) | {"PYTHONUNBUFFERED": "1"},
+                start_new_session=True,  # a Ctrl-C at the terminal is the conductor's to handle
+            )
+        self._buffer = bytearray()
+        self._say(start)
+
+    def ready(self, on_loading: Callable[[int, int], None]) -> protocol.Ready | protocol.Unavailable:
+        """Wait until the worker has imported and decoded."""
+        try:
+            while True:
+                reply = self._hear(policy.START_TIMEOUT_SEC)
+                match reply:
+                    case protocol.Loading():
+                        on_loading(reply.done, reply.total)
+                    case protocol.Ready() | protocol.Unavailable():
+                        return reply
+                    case _:
+                        raise WorkerGone(f"it answered {type(reply).__name__} where it should be starting")
+        except WorkerGone as gone:
+            return protocol.Unavailable(reason=f"the worker did not start: {gone}", detail=self.log_tail())
+
+    def ask(self, request: protocol.Preflight | protocol.Measure) -> protocol.Reply:
+        """One request, one reply.
+
+        Raises:
+            WorkerGone: the worker died or did not answer in time; it and all it started are dead now.
+        """
+        self._say(request)
+        return self._hear(request.timeout_sec + self._grace_sec)
+
+    def stop(self) -> None:
+        """End the worker: politely, then not."""
+        assert self._process.stdin is not None
+        with contextlib.suppress(OSError):
+            self._process.stdin.close()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(timeout=STOP_SEC)
+        self.kill()
+
+    def kill(self) -> None:
+        """Kill the worker and everything it started, measuring children (groups of their own) included."""
+        with contextlib.suppress(psutil.NoSuchProcess):
+            for child in psutil.Process(self._process.pid).children(recursive=True):
+                with contextlib.suppress(psutil.NoSuchProcess):
+                    child.kill()
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self._process.pid, signal.SIGKILL)
+        self._process.wait()
+        for stream in (self._process.stdin, self._process.stdout):
+            if stream is not None:
+                with contextlib.suppress(OSError):
+                    stream.close()
+
+    def log_tail(self) -> str | None:
+        """Last lines of what the worker wrote to its log."""
+        lines = self.log.read_text(encoding="utf-8", errors="replace").splitlines()
+        return "\n".join(lines[-LOG_TAIL_LINES:]) or None
+
+    def _say(self, message: protocol.Message) -> None:
+        assert self._process.stdin is not None
+        with contextlib.suppress(BrokenPipeError):  # _hear says how it ended
+            self._process.stdin.write(protocol.encode(message))
+            self._process.stdin.flush()
+
+    def _hear(self, timeout_sec: float) -> protocol.Reply:
+        assert self._process.stdout is not None
+        fd, deadline = self._process.stdout.fileno(), time.monotonic() + timeout_sec
+        while b"\n" not in self._buffer:
+            left = deadline - time.monotonic()
+            if left <= 0:
+                self.kill()
+                raise WorkerGone(f"no answer within {timeout_sec:g} s; it was killed")
+            if select.select([fd], [], [], left)[0]:
+                chunk = os.read(fd, 1 << 16)
+                if not chunk:
+                    self.kill()
+                    raise WorkerGone(ending(self._process.returncode))
+                self._buffer += chunk
+        line, _, rest = self._buffer.partition(b"\n")
+        self._buffer = bytearray(rest)
+        try:
+            return protocol.decode_reply(bytes(line))
+        except msgspec.DecodeError as error:
+            self.kill()
+            raise WorkerGone(f"its answer cannot be read: {error}") from error
+
+
+def ending(code: int | None) -> str:
+    """How a process ended, for people."""
+    if code is None:
+        return "it closed its output"
+    if code < 0:
+        name = signal.Signals(-code).name
+        return f"it was killed by {name}" + (" (out of memory?)" if -code == signal.SIGKILL else "")
+    return f"it ended with exit code {code}"

@@ -1,0 +1,1 @@
+"""Libraries that exist only to test bench."""
