@@ -1,0 +1,25 @@
+"""`bench validate`: is a run complete, unchanged and consistent?"""
+
+import argparse
+from collections import Counter
+from pathlib import Path
+
+HELP = "check a run: complete, unchanged, every number following from its samples"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("runs", metavar="DIR", type=Path, nargs="+", help="a run's folder")
+
+
+def run(args: argparse.Namespace) -> int:
+    from bench_core.bundle import load_bundle
+
+    for path in args.runs:
+        bundle = load_bundle(path)
+        measurements = [found for result in bundle.results.values() for found in result.measurements.values()]
+        statuses = Counter(measurement.status.value for measurement in measurements)
+        counted = ", ".join(f"{count} {status}" for status, count in sorted(statuses.items()))
+        print(f"{path}: valid. Run {bundle.run_id}, {bundle.created_at}")
+        print(f"  result files: {len(bundle.results)}; measurements: {statuses.total()} ({counted})")
+        print("  Hashes agree, nothing is missing or added, derived numbers follow from the samples.")
+    return 0
