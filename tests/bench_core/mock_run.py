@@ -6,7 +6,7 @@ from typing import Any
 
 from bench_core.catalog import load_catalog
 from bench_core.config import Config
-from bench_core.execution import Outcome, execute
+from bench_core.execution import Outcome, execute, here
 from bench_core.matrix import Matrix, load_matrix
 from bench_core.plan import Plan, make_plan
 from PIL import Image
@@ -58,7 +58,17 @@ def make_config(root: Path, libraries: Iterable[str], transforms: Iterable[str],
 def run_mock(root: Path, folder: Path, config: Config, *, resume: bool = False) -> Outcome:
     """The whole run, with this interpreter as every group's."""
     matrix, plan = plan_of(root, config)
-    return execute(root, matrix, load_catalog(), config, plan, folder, resume=resume, here=True, show_progress=False)
+    return execute(
+        root,
+        matrix,
+        load_catalog(),
+        config,
+        plan,
+        folder,
+        interpreters=lambda: here(root, matrix, plan),
+        resume=resume,
+        show_progress=False,
+    )
 
 
 def plan_of(root: Path, config: Config) -> tuple[Matrix, Plan]:

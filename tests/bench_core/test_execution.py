@@ -177,6 +177,22 @@ def test_a_process_that_ends_has_crashed_and_says_how(root: Path, transform: str
     assert phrase in str(found.reason)
 
 
+def test_a_worker_that_is_killed_by_its_child_leaves_no_process_behind(root: Path) -> None:
+    before = {process.pid for process in psutil.process_iter()}
+    bad(root, "VerticalFlip")
+    mine = str(root)
+    left = [p for p in psutil.process_iter() if p.pid not in before and is_worker_of(p, mine)]
+    assert left == []
+
+
+def is_worker_of(process: psutil.Process, folder: str) -> bool:
+    """Whether a process was started by a run in `folder`."""
+    try:
+        return "bench_core.worker" in process.cmdline() and any(folder in f.path for f in process.open_files())
+    except psutil.Error:
+        return False
+
+
 @pytest.mark.parametrize("transform", ["Posterize", "Equalize"])
 def test_a_hang_is_a_timeout_and_leaves_nothing_behind(
     root: Path, transform: str, monkeypatch: pytest.MonkeyPatch
@@ -274,6 +290,7 @@ def test_an_empty_folder_is_a_sentence(root: Path) -> None:
     with pytest.raises(BenchError, match="no image") as caught:
         run_mock(root, root / "run", make_config(root, ["mock_fast"], ["Resize"]))
     assert caught.value.code is ExitCode.DATA
+    assert not (root / "run").exists()
 
 
 def test_an_unreadable_image_stops_the_run_or_is_left_out_for_all_and_recorded(root: Path) -> None:

@@ -1,4 +1,3 @@
-import os
 import random
 import shutil
 import signal
@@ -69,7 +68,7 @@ def workers_below(process: subprocess.Popen[str]) -> list[psutil.Process]:
 
 
 def all_gone(processes: list[psutil.Process]) -> bool:
-    gone, alive = psutil.wait_procs(processes, timeout=10)
+    _, alive = psutil.wait_procs(processes, timeout=10)
     return all(process.status() == psutil.STATUS_ZOMBIE for process in alive if process.is_running())
 
 
@@ -90,7 +89,7 @@ def test_a_conductor_killed_anywhere_loses_nothing_and_measures_nothing_twice(ro
         assert kept <= now
         kept, arguments = now, ["--resume", str(folder)]
     process = start(root, *arguments)
-    out, err = process.communicate(timeout=120)
+    _, err = process.communicate(timeout=120)
     assert process.returncode == 0, err
     final = keys_of(folder)
     assert kept <= final
@@ -123,7 +122,7 @@ def test_a_worker_that_is_killed_costs_one_measurement_at_most(root: Path) -> No
     wait_for_lines(folder / journal.FILE_NAME, 14, process)
     victim = psutil.Process(process.pid).children()[0]
     victim.kill()
-    out, err = process.communicate(timeout=120)
+    _, err = process.communicate(timeout=120)
     assert process.returncode == 0, err
     found = [m for r in bundle.load_bundle(folder).results.values() for m in r.measurements.values()]
     crashed = [m for m in found if m.status is not Status.OK]
@@ -196,12 +195,13 @@ def test_two_runs_into_one_folder_do_not_mix(root: Path) -> None:
     assert set(keys_of(folder).values()) == {1}
 
 
-def test_a_terminated_run_stops_its_workers(root: Path) -> None:
+def test_a_terminated_run_ends_like_an_interrupted_one(root: Path) -> None:
     folder = root / "run"
     process = start(root, "--config", "run.toml", "--output", str(folder))
     wait_for_lines(folder / journal.FILE_NAME, 12, process)
     below = workers_below(process)
-    os.kill(process.pid, signal.SIGTERM)
-    process.communicate(timeout=60)
-    assert process.returncode != 0
+    process.terminate()
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == ExitCode.INTERRUPTED
+    assert f"--resume {folder}" in err
     assert all_gone(below)

@@ -2,7 +2,7 @@
 
 import sys
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -54,14 +54,14 @@ def execute(
     plan: Plan,
     folder: Path,
     *,
+    interpreters: Callable[[], Interpreters],
     resume: bool = False,
-    here: bool = False,
     show_progress: bool = True,
 ) -> Outcome:
     """Run `plan` into `folder`, or go on with the run that is there.
 
     Args:
-        here: measure with the current interpreter instead of the groups' managed environments.
+        interpreters: finds or builds what measures, once the data are known to be there (`managed` or `here`).
 
     Raises:
         BenchError: the folder is in use, not empty or cannot be written; the data are missing or unreadable; or the
@@ -71,16 +71,16 @@ def execute(
     with _owned(folder):
         _check_folder(folder, resume=resume)
         subset = _choose_items(root, config, show_progress=show_progress)
-        interpreters = _interpreters(root, matrix, plan, here=here)
+        found = interpreters()
         journal = Journal.open(folder / log.FILE_NAME)
         try:
-            header = _agree(journal, config, interpreters, subset, folder)
+            header = _agree(journal, config, found, subset, folder)
             _write_beginnings(folder, config, subset, plan, root)
             conduct(
                 plan,
                 config,
                 catalog,
-                interpreters,
+                found,
                 journal,
                 folder,
                 channels={name: scenario.channels for name, scenario in matrix.scenarios.items()},
@@ -95,16 +95,19 @@ def execute(
 
 @contextmanager
 def _owned(folder: Path) -> Iterator[None]:
-    """Hold the run directory for this process alone."""
+    """Hold the run directory for this process alone; one in which nothing was begun is not left behind."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        lock = FileLock(folder / bundle.LOCK, blocking=False)
-        with lock:
-            yield
+        with FileLock(folder / bundle.LOCK, blocking=False):
+            try:
+                yield
+            finally:
+                if [path.name for path in folder.iterdir()] == [bundle.LOCK]:
+                    (folder / bundle.LOCK).unlink()
+                    folder.rmdir()
     except Timeout as error:
         raise BenchError(
-            f"{folder}: another bench run is writing there; wait for it or choose another --output",
-            ExitCode.OUTPUT,
+            f"{folder}: another bench run is writing there; wait for it or choose another --output", ExitCode.OUTPUT
         ) from error
     except OSError as error:
         raise BenchError(f"cannot write {folder}: {error.strerror}", ExitCode.OUTPUT) from error
@@ -140,10 +143,15 @@ def _choose_items(root: Path, config: Config, *, show_progress: bool) -> dataset
     return subset
 
 
-def _interpreters(root: Path, matrix: Matrix, plan: Plan, *, here: bool) -> Interpreters:
+def here(root: Path, matrix: Matrix, plan: Plan) -> Interpreters:
+    """The current interpreter for every group: in a container or on a cluster, where somebody else made it."""
     groups = dict.fromkeys(job.group for job in plan.jobs)
-    if here:
-        return Interpreters(python=dict.fromkeys(groups, Path(sys.executable)), locks=dict.fromkeys(groups), missing={})
+    return Interpreters(python=dict.fromkeys(groups, Path(sys.executable)), locks=dict.fromkeys(groups), missing={})
+
+
+def managed(root: Path, matrix: Matrix, plan: Plan) -> Interpreters:
+    """Each group's own locked environment, built where it is not there. One that cannot be built is said and left."""
+    groups = dict.fromkeys(job.group for job in plan.jobs)
     python: dict[str, Path] = {}
     missing: dict[str, str] = {}
     for group in groups:

@@ -60,7 +60,7 @@ def run_spawned(
     """Like `run_forked`, in a fresh interpreter that imports and decodes for itself; None asks only for `Ready`."""
     read_fd, write_fd = os.pipe()
     command = [sys.executable, "-m", "bench_core.worker", "--once", str(write_fd)]
-    child = subprocess.Popen(command, stdin=subprocess.PIPE, pass_fds=[write_fd], start_new_session=True)
+    child = subprocess.Popen(command, stdin=subprocess.PIPE, pass_fds=[write_fd], process_group=0)
     os.close(write_fd)
     try:
         assert child.stdin is not None

@@ -19,6 +19,7 @@ from bench_core import dataset, policy, protocol, threads
 from bench_core.adapter import Item, Library, Operation, load_library
 from bench_core.errors import BenchError, ExitCode
 from bench_core.inspection import BadOutput, run_and_inspect, thumbnail_name
+from bench_core.machine import cpu_model
 from bench_core.results import Conditions, Status
 from bench_core.timing import time_preview, time_reference, time_values
 
@@ -174,16 +175,6 @@ def shared_versions() -> dict[str, str]:
         except PackageNotFoundError:
             continue
     return found
-
-
-def cpu_model() -> str:
-    """The processor's name, as the system tells it."""
-    info = Path("/proc/cpuinfo")
-    if info.is_file():
-        for line in info.read_text(encoding="utf-8", errors="replace").splitlines():
-            if line.startswith("model name"):
-                return line.partition(":")[2].strip()
-    return platform.processor() or platform.machine()
 
 
 def peak_rss_bytes() -> int:

@@ -16,6 +16,7 @@ from bench_core import policy, protocol
 from bench_core.threads import thread_environment
 
 GRACE_SEC = 15.0  # beyond a measurement's own limit, which the worker enforces
+POLL_SEC = 0.5  # between looks at whether a silent worker still lives
 STOP_SEC = 2.0  # a worker that is told to stop has so long to do it
 LOG_TAIL_LINES = 6
 
@@ -80,14 +81,13 @@ class Worker:
         self.kill()
 
     def kill(self) -> None:
-        """Kill the worker and everything it started, measuring children (groups of their own) included."""
-        with contextlib.suppress(psutil.NoSuchProcess):
-            for child in psutil.Process(self._process.pid).children(recursive=True):
-                with contextlib.suppress(psutil.NoSuchProcess):
-                    child.kill()
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(self._process.pid, signal.SIGKILL)
+        """Kill the worker and everything in its session: measuring children, and what they started."""
+        self._process.kill()
         self._process.wait()
+        for pid in psutil.pids():
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                if os.getsid(pid) == self._process.pid:
+                    os.kill(pid, signal.SIGKILL)
         for stream in (self._process.stdin, self._process.stdout):
             if stream is not None:
                 with contextlib.suppress(OSError):
@@ -112,12 +112,16 @@ class Worker:
             if left <= 0:
                 self.kill()
                 raise WorkerGone(f"no answer within {timeout_sec:g} s; it was killed")
-            if select.select([fd], [], [], left)[0]:
+            ended = self._process.poll() is not None  # asked before looking, so that its last words are read
+            if select.select([fd], [], [], 0 if ended else min(left, POLL_SEC))[0]:
                 chunk = os.read(fd, 1 << 16)
                 if not chunk:
                     self.kill()
                     raise WorkerGone(ending(self._process.returncode))
                 self._buffer += chunk
+            elif ended:  # a child that outlives it holds its output open
+                self.kill()
+                raise WorkerGone(ending(self._process.returncode))
         line, _, rest = self._buffer.partition(b"\n")
         self._buffer = bytearray(rest)
         try:
