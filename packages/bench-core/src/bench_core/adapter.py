@@ -109,7 +109,7 @@ class Library(ABC):
         """Move an item to the measured device. Called once per measuring process, untimed."""
         return item
 
-    def synchronize(self) -> None:
+    def synchronize(self) -> None:  # noqa: B027  most have nothing to wait for
         """Wait until the device has finished. Called inside the timed region, once per value."""
 
     def build(self, transform: str, params: Mapping[str, Any]) -> Operation:

@@ -9,10 +9,18 @@ import msgspec
 
 
 class Transform(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One transform: the same meaning and parameters for every library."""
+    """One transform: the same meaning and parameters for every library.
+
+    Traits, for the contract check: `resizes`, the output may have another size than the input (without height_px and
+    width_px to say which); `recolours`, what is red in the input need not be red in the output; `to_float`, the
+    output is float32 in every library.
+    """
 
     params: dict[str, Any]
     image_rgb: tuple[str, ...] = msgspec.field(name="image-rgb", default=())
+    resizes: bool = False
+    recolours: bool = False
+    to_float: bool = False
 
     def supporters(self, scenario: str) -> tuple[str, ...]:
         """Libraries that offer this transform directly in `scenario`."""
@@ -24,6 +32,10 @@ class Catalog(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     transforms: dict[str, Transform]
     sets: dict[str, dict[str, tuple[str, ...]]]
+
+    def libraries(self) -> frozenset[str]:
+        """Every library that some transform lists."""
+        return frozenset(library for found in self.transforms.values() for library in found.image_rgb)
 
 
 @cache

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from bench_core import policy
 from bench_core.adapter import Item, Library, Operation
+from bench_core.adapter import Output as LibraryOutput
 from bench_core.results import Output
 
 
@@ -52,11 +53,11 @@ def run_and_inspect(library: Library, operation: Operation, item: Item, thumbnai
     )
 
 
-def is_contiguous(output: Any) -> bool:
-    """Whether an array or tensor lies in memory without gaps, in the order of its axes."""
-    if callable(getattr(output, "is_contiguous", None)):
-        return bool(output.is_contiguous())
-    return bool(output.flags.c_contiguous) if hasattr(output, "flags") else True
+def is_contiguous(output: LibraryOutput) -> bool:
+    """Whether an output lies in one piece: an array or a tensor is asked, anything else cannot be known to."""
+    if isinstance(output, np.ndarray):
+        return bool(output.flags.c_contiguous)
+    return bool(getattr(output, "is_contiguous", lambda: False)())
 
 
 def digest(array: NDArray[Any]) -> str:
