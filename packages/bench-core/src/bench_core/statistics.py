@@ -2,8 +2,16 @@
 
 The unit of replication is the worker process: memory placement alone moves a value by 10 % between processes, so
 values of one process are summarised by their median first, and intervals come from the variation between processes.
-With the three to ten processes of a run a percentile bootstrap covers too seldom (benchmarks/aa.py prints both), so
-intervals are Student's t on the logarithm of process medians, or of ratios where libraries were measured in pairs.
+With the three to ten processes of a run a 95 % percentile bootstrap covers 86 to 92 % where processes differ
+(benchmarks/aa_simulation.py prints both), so intervals are Student's t on the logarithm of process medians, or of
+ratios where libraries were measured in pairs.
+
+What the constants of `policy` buy, from the same simulation. Where the noise is large a verdict at 99 % is false in 1 %
+of comparisons of a library with itself, which is the most we allow, with nothing to spare; at 99.5 % it is 0.5 %. What
+that costs is sensitivity: with five processes a 10 % slowdown of a compute-bound transform (the ratio of a pair of
+processes scatters by 3 %) is then called slower in 84 % of cases, with six in 94 %, for a fifth more measuring. More
+blocks per process gain less than more processes. Where the ratio scatters by 12 %, as a flip's does, six processes
+cannot see 10 % at all, and the table says inconclusive.
 """
 
 import math
@@ -11,6 +19,7 @@ import statistics
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from enum import StrEnum
+from functools import cache
 
 import msgspec
 
@@ -57,6 +66,17 @@ class Ratio(msgspec.Struct, frozen=True):
     verdict: Verdict
     paired: bool
 
+    def inverse(self) -> "Ratio":
+        """The same comparison seen from the other side."""
+        opposite = {Verdict.FASTER: Verdict.SLOWER, Verdict.SLOWER: Verdict.FASTER}
+        return Ratio(
+            ratio=1 / self.ratio,
+            low=1 / self.high if self.high else None,
+            high=1 / self.low if self.low else None,
+            verdict=opposite.get(self.verdict, self.verdict),
+            paired=self.paired,
+        )
+
 
 def process_medians(samples: Iterable[Sample]) -> dict[int, float]:
     """Median seconds per item of each process, by round."""
@@ -66,13 +86,25 @@ def process_medians(samples: Iterable[Sample]) -> dict[int, float]:
     return {round_: statistics.median(found) for round_, found in sorted(values.items())}
 
 
+@cache
+def t_quantile(confidence: float, degrees: float) -> float:
+    """How many standard errors a two-sided interval reaches to each side."""
+    from scipy.stats import t  # 0.4 s to import: only when a statistic is asked for
+
+    return float(t.ppf(0.5 + confidence / 2, degrees))
+
+
+def variance(values: Sequence[float]) -> float:
+    """Sample variance in floating point; the library's exact one takes most of a report's time."""
+    mean = statistics.fmean(values)
+    return math.fsum((value - mean) ** 2 for value in values) / (len(values) - 1)
+
+
 def t_interval(logs: Sequence[float], confidence: float) -> tuple[float, float] | None:
     """Student's t interval of the mean of independent logarithms; None for fewer than two."""
     if len(logs) < 2:
         return None
-    from scipy.stats import t  # 0.4 s to import: only when a statistic is asked for
-
-    half = float(t.ppf(0.5 + confidence / 2, len(logs) - 1)) * statistics.stdev(logs) / math.sqrt(len(logs))
+    half = t_quantile(confidence, len(logs) - 1) * math.sqrt(variance(logs) / len(logs))
     mean = statistics.fmean(logs)
     return mean - half, mean + half
 
@@ -89,7 +121,7 @@ def summarize(samples: Sequence[Sample]) -> Summary:
     if not medians:
         raise ValueError("no values to summarise")
     median = statistics.median(medians)
-    cv = statistics.stdev(medians) / statistics.fmean(medians) if len(medians) > 1 else None
+    cv = math.sqrt(variance(medians)) / statistics.fmean(medians) if len(medians) > 1 else None
     interval = t_interval([math.log(value) for value in medians], policy.CONFIDENCE)
     reason = None
     if cv is not None and cv > policy.UNSTABLE_CV:
@@ -131,14 +163,49 @@ def speed_ratio(samples: Sequence[Sample], baseline: Sequence[Sample]) -> Ratio:
     )
 
 
+def independent_ratio(samples: Sequence[Sample], baseline: Sequence[Sample]) -> Ratio:
+    """Speed over a baseline measured in another run: Welch's t on the logarithms of process medians.
+
+    The interval knows the variation between processes, not that between runs: nothing was interleaved, so whatever
+    the machine did to one run alone is in the ratio. That is why a verdict needs policy.UNPAIRED_MIN_EFFECT.
+
+    Raises:
+        ValueError: one of the two has no values.
+    """
+    ours = [math.log(value) for value in process_medians(samples).values()]
+    base = [math.log(value) for value in process_medians(baseline).values()]
+    if not ours or not base:
+        raise ValueError("no values to compare")
+    return _ratio(
+        statistics.fmean(base) - statistics.fmean(ours),
+        welch_interval(base, ours, policy.CONFIDENCE),
+        welch_interval(base, ours, policy.VERDICT_CONFIDENCE),
+        paired=False,
+    )
+
+
+def welch_interval(one: Sequence[float], other: Sequence[float], confidence: float) -> tuple[float, float] | None:
+    """Interval of the difference of two means whose variances may differ; None when either has fewer than two."""
+    if len(one) < 2 or len(other) < 2:
+        return None
+    parts = [variance(logs) / len(logs) for logs in (one, other)]
+    difference, total = statistics.fmean(one) - statistics.fmean(other), sum(parts)
+    if total == 0:
+        return difference, difference
+    degrees = total**2 / sum(part**2 / (len(logs) - 1) for part, logs in zip(parts, (one, other), strict=True))
+    half = t_quantile(confidence, degrees) * math.sqrt(total)
+    return difference - half, difference + half
+
+
 def _ratio(
     log_ratio: float, interval: tuple[float, float] | None, strict: tuple[float, float] | None, *, paired: bool
 ) -> Ratio:
     ratio = math.exp(log_ratio)
+    least = 1 + (policy.MIN_EFFECT if paired else policy.UNPAIRED_MIN_EFFECT)
     verdict = Verdict.INCONCLUSIVE
-    if strict and strict[0] > 0 and ratio >= 1 + policy.MIN_EFFECT:
+    if strict and strict[0] > 0 and ratio >= least:
         verdict = Verdict.FASTER
-    elif strict and strict[1] < 0 and ratio <= 1 / (1 + policy.MIN_EFFECT):
+    elif strict and strict[1] < 0 and ratio <= 1 / least:
         verdict = Verdict.SLOWER
     return Ratio(
         ratio=ratio,

@@ -1,0 +1,80 @@
+"""A report: every table of some committed runs, with the rows behind it. Writers and documents are made from it."""
+
+from collections.abc import Iterable
+
+import msgspec
+from bench_core import suggest
+from bench_core.bundle import Bundle
+from bench_core.errors import BenchError
+
+from bench_report.captions import how_to_read
+from bench_report.conditions import refuse_mixtures
+from bench_report.figures import DEFAULT_UNIT, UNITS, Unit
+from bench_report.highlights import highlights, sentences
+from bench_report.rows import Row, build_rows
+from bench_report.sections import Section, sections
+from bench_report.table import Sheet
+from bench_report.views import build_sheet
+
+
+class Options(msgspec.Struct, frozen=True, kw_only=True):
+    """What a reader chose. `baseline` None is each row's fastest library."""
+
+    unit: Unit = UNITS[DEFAULT_UNIT]
+    baseline: str | None = None
+    copy_share: bool = False
+    allow_mixed: bool = False
+
+
+class Part(msgspec.Struct, frozen=True):
+    """One section with everything made of it."""
+
+    section: Section
+    rows: tuple[Row, ...]
+    sheet: Sheet
+    highlights: tuple[str, ...]
+
+
+class Report(msgspec.Struct, frozen=True):
+    options: Options
+    how_to_read: tuple[str, ...]
+    parts: tuple[Part, ...]
+
+
+def build_report(bundles: Iterable[Bundle], options: Options) -> Report:
+    """Compare what the runs measured.
+
+    Raises:
+        BenchError: nothing to report, a library that is in two runs, a mixture of conditions that is not allowed, or
+            a baseline that is nowhere.
+    """
+    found = sections(bundles)
+    if not found:
+        raise BenchError("the runs hold no result to report")
+    if not options.allow_mixed:
+        refuse_mixtures(found)
+    _check_baseline(found, options.baseline)
+    return Report(
+        options=options,
+        how_to_read=how_to_read(options.unit, options.baseline),
+        parts=tuple(_part(section, options) for section in found),
+    )
+
+
+def compact_sheet(part: Part, options: Options) -> Sheet:
+    """The sheet for a front page: one table, of the rows that compare something."""
+    comparable = [row for row in part.rows if row.comparable]
+    sheet = build_sheet(part.section, comparable, options.unit, baseline=options.baseline)
+    return msgspec.structs.replace(sheet, tables=sheet.tables[:1])
+
+
+def _part(section: Section, options: Options) -> Part:
+    rows = build_rows(section, options.baseline)
+    sheet = build_sheet(section, rows, options.unit, baseline=options.baseline, copy_share=options.copy_share)
+    return Part(section, rows, sheet, sentences(highlights(section, rows)))
+
+
+def _check_baseline(found: Iterable[Section], baseline: str | None) -> None:
+    libraries = sorted({column.library for section in found for column in section.columns})
+    if baseline is not None and baseline not in libraries:
+        raise suggest.unknown("library", baseline, libraries, source="--baseline")

@@ -1,0 +1,139 @@
+"""`bench report`, from committed runs on disk to files."""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+from bench_core.bundle import COMMITTED
+from bench_core.cli import main
+from bench_core.errors import BenchError, ExitCode
+from bench_core.results import Result
+from bench_report.command import newest_run
+from bench_report.documents import DETAILS
+
+from tests.bench_report.factory import commit_bundle, make_bundle, make_result, with_conditions
+
+RESULTS = (make_result("ant", {"Resize": 1e-3}), make_result("mole", {"Resize": 2e-3}))
+
+
+@pytest.fixture
+def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A checkout with a matrix, documents and no run; the current folder."""
+    (tmp_path / "matrix.toml").touch()
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "README.md").write_text("<!-- results:begin summary -->\n<!-- results:end summary -->\n")
+    (tmp_path / DETAILS).write_text("<!-- results:begin tables -->\n<!-- results:end tables -->\n")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def a_run(root: Path, name: str, *results: Result, committed_at: int = 1) -> Path:
+    run = commit_bundle(make_bundle(results or RESULTS, name), root / "results/runs" / name)
+    os.utime(run / COMMITTED, (committed_at, committed_at))
+    return run
+
+
+def test_a_run_becomes_tables_in_every_format(checkout: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run = a_run(checkout, "one")
+    assert main(["report", str(run)]) == 0
+    out = capsys.readouterr().out
+    for name in ("results.md", "results.csv", "results.json"):
+        path = checkout / "results/report" / name
+        assert path.is_file()
+        assert str(path) in out
+    assert "ant 1 of 1" in out
+    assert "run one" in out
+
+
+def test_without_a_folder_the_run_committed_last_is_reported(checkout: Path) -> None:
+    a_run(checkout, "z-older", committed_at=1)
+    a_run(checkout, "a-newer", committed_at=2)
+    unfinished = checkout / "results/runs/unfinished"
+    unfinished.mkdir()
+    assert main(["report", "--format", "json"]) == 0
+    assert json.loads((checkout / "results/report/results.json").read_text())["runs"] == ["a-newer"]
+    assert not (checkout / "results/report/results.md").exists()
+
+
+def test_without_any_run_there_is_a_remedy(checkout: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["report"]) == ExitCode.BUNDLE
+    assert "make bench" in capsys.readouterr().err
+    with pytest.raises(BenchError, match="no committed run"):
+        newest_run(checkout / "results/runs")
+
+
+def test_two_runs_are_put_into_one_table(checkout: Path) -> None:
+    one, other = a_run(checkout, "one", RESULTS[0]), a_run(checkout, "two", RESULTS[1])
+    assert main(["report", str(one), str(other), "--output", "out", "--format", "md"]) == 0
+    assert "The columns come from different runs" in (checkout / "out/results.md").read_text()
+
+
+def test_a_chosen_baseline_unit_and_copy_share_reach_the_table(checkout: Path) -> None:
+    a_run(checkout, "one")
+    assert main(["report", "--baseline", "mole", "--unit", "ms", "--copy-share", "--format", "md"]) == 0
+    text = (checkout / "results/report/results.md").read_text()
+    for title in ("Time, ms per image", "Speed over mole", "Speed over that of a plain copy"):
+        assert title in text
+
+
+def test_documents_are_replaced_when_asked_and_the_second_time_are_the_same(checkout: Path) -> None:
+    a_run(checkout, "one")
+    main(["report"])
+    assert "Resize" not in (checkout / "README.md").read_text()
+    main(["report", "--docs"])
+    texts = [(checkout / name).read_text() for name in ("README.md", DETAILS)]
+    assert all("| Resize" in text for text in texts)
+    main(["report", "--docs"])
+    assert texts == [(checkout / name).read_text() for name in ("README.md", DETAILS)]
+
+
+def test_a_missing_marker_is_named_and_ends_with_usage(checkout: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    a_run(checkout, "one")
+    (checkout / "README.md").write_text("no marker")
+    assert main(["report", "--docs"]) == ExitCode.USAGE
+    error = capsys.readouterr().err
+    assert "README.md" in error
+    assert "results:begin summary" in error
+
+
+def test_a_mixture_ends_with_failed_unless_allowed(checkout: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run = a_run(checkout, "one", RESULTS[0], with_conditions(RESULTS[1], threads_asked=2))
+    assert main(["report", str(run)]) == ExitCode.FAILED
+    assert "threads asked for: 1 (ant), 2 (mole)" in capsys.readouterr().err
+    assert not (checkout / "results/report").exists()
+    assert main(["report", str(run), "--allow-mixed"]) == 0
+    assert "threads asked for: 1 (ant), 2 (mole)" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("flags", "said"),
+    [
+        (["--unit", "img"], "img/s"),
+        (["--format", "mdd"], "'md'"),
+        (["--baseline", "antt"], "'ant'"),
+        (["--docs", "--allow-mixed"], "--allow-mixed"),
+        (["--outputs", "x"], "--output"),
+    ],
+)
+def test_a_wrong_option_is_refused_with_what_was_meant(
+    checkout: Path, capsys: pytest.CaptureFixture[str], flags: list[str], said: str
+) -> None:
+    a_run(checkout, "one")
+    assert main(["report", *flags]) == ExitCode.USAGE
+    assert said in capsys.readouterr().err
+
+
+def test_a_tampered_run_is_refused(checkout: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run = a_run(checkout, "one")
+    (path,) = run.glob("image-rgb/ant_*_results.json")
+    path.write_text(path.read_text().replace("1.2.3", "9.9.9"))
+    assert main(["report", str(run)]) == ExitCode.BUNDLE
+    assert path.name in capsys.readouterr().err
+
+
+def test_a_report_leaves_the_run_as_it_was(checkout: Path) -> None:
+    run = a_run(checkout, "one")
+    before = {path: path.read_bytes() for path in run.rglob("*") if path.is_file()}
+    main(["report", str(run)])
+    assert {path: path.read_bytes() for path in run.rglob("*") if path.is_file()} == before
