@@ -186,6 +186,16 @@ def test_a_lock_with_a_wrong_hash_is_refused_with_command_last_lines_and_log(roo
     assert imports(build(root), "iniconfig")
 
 
+def test_a_wrong_hash_is_named_even_where_a_package_has_many(root: Path) -> None:
+    many = locked("msgspec")
+    assert many.count("--hash=") > 30
+    lock_path(root, "toy").write_text(re.sub(r"sha256:[0-9a-f]{8}", "sha256:00000000", many))
+    with pytest.raises(BenchError) as caught:
+        build(root)
+    assert "Hash mismatch for `msgspec==" in str(caught.value)
+    assert len(str(caught.value).splitlines()) < 30
+
+
 def test_a_lock_without_hashes_is_refused(root: Path) -> None:
     lock_path(root, "toy").write_text(locked("iniconfig").partition(" ")[0] + "\n")
     with pytest.raises(BenchError, match="In `--require-hashes` mode, all requirements must have"):

@@ -1,0 +1,64 @@
+# Two commands on a fresh machine: `make bench` and `make test`. They need Python 3.11 or newer, and a package index.
+# Everything they set up lives in the checkout: .tools (the driver), .envs (what is measured), .data (sample images).
+
+PYTHON ?= python3
+OLDEST_PYTHON := 3.11
+# Our own packages in .tools, installed editable.
+OURS := packages/bench-core packages/report
+NOX := .tools/bin/nox
+
+# The stamp's name carries the interpreter's version and the checkout's place: another one makes .tools anew.
+PYTHON_ID := $(shell $(PYTHON) -c 'import os, sys, zlib; print("%d.%d.%d-%08x" % (sys.version_info[:3] + (zlib.crc32(os.getcwd().encode()) & 0xFFFFFFFF,)))' 2>/dev/null)
+STAMP := .tools/made-$(PYTHON_ID)
+
+.PHONY: help setup bench report sample test lint clean
+.DELETE_ON_ERROR:
+
+help:
+	@echo 'make bench    measure all libraries on the sample images, the quick profile, and write the tables'
+	@echo '              (more flags for bench run: make bench ARGS="--processes 3")'
+	@echo 'make test     lint, then every test'
+	@echo 'make report   the tables again, from runs that exist'
+	@echo 'make lint     style, types and import rules'
+	@echo 'make sample   the sample images'
+	@echo 'make setup    only the tools, in .tools (PYTHON=/path/to/python3 chooses the interpreter for everything)'
+	@echo 'make clean    remove .tools, .envs and .data; results stay'
+
+setup: $(STAMP)
+
+# 9: measured, but for a library that could not be; the tables say so, and make ends with the failure.
+bench: $(STAMP)
+	@$(NOX) -s sample
+	@$(NOX) -s versus -- --profile quick $(ARGS); code=$$?; \
+	  if [ $$code -eq 0 ] || [ $$code -eq 9 ]; then $(NOX) -s report && exit $$code; else exit $$code; fi
+
+report: $(STAMP)
+	@$(NOX) -s report -- $(ARGS)
+
+sample: $(STAMP)
+	@$(NOX) -s sample -- $(ARGS)
+
+lint: $(STAMP)
+	@$(NOX) -s lint
+
+test: lint
+	@$(NOX) -s tests -- $(ARGS)
+
+clean:
+	rm -rf .tools .envs .data
+
+# The stamp is made last: what an interrupted setup leaves is made anew.
+$(STAMP): locks/tools.txt $(OURS:=/pyproject.toml)
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < tuple(map(int, "$(OLDEST_PYTHON)".split("."))))' 2>/dev/null || { \
+	  echo 'bench needs Python $(OLDEST_PYTHON) or newer, and "$(PYTHON)" is $(or $(firstword $(subst -, ,$(PYTHON_ID))),not there).' \
+	    'Name one that is: make PYTHON=/path/to/python3'; exit 1; }
+	@echo 'Setting up the tools in .tools (about half a minute; log: .tools/setup.log)'
+	@rm -rf .tools
+	@mkdir .tools
+	@{ $(PYTHON) -m venv .tools \
+	  && .tools/bin/python -m pip install --disable-pip-version-check --no-input --require-hashes -r locks/tools.txt \
+	  && .tools/bin/uv pip install --no-deps --python .tools/bin/python $(addprefix --editable ,$(OURS)); } \
+	  > .tools/setup.log 2>&1 < /dev/null || { \
+	  tail -n 15 .tools/setup.log; \
+	  echo 'The tools could not be set up; these are the last lines of .tools/setup.log.'; exit 1; }
+	@touch $@
