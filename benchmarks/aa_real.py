@@ -8,7 +8,7 @@ same conductor, same defaults. It should find no difference between the twins, a
 """
 
 import argparse
-import os
+import subprocess
 import tempfile
 from pathlib import Path
 
@@ -98,12 +98,7 @@ def main() -> None:
 
 def measure(root: Path, folder: Path, python: Path, args: argparse.Namespace) -> dict[str, Result]:
     """Run the twins side by side in torchvision's own environment."""
-    site = folder / "site"
-    (site / "bench_twins-1.dist-info").mkdir(parents=True)
-    (site / "bench_twins.py").write_text(MODULE)
-    (site / "bench_twins-1.dist-info" / "METADATA").write_text("Metadata-Version: 2.1\nName: bench-twins\nVersion: 1\n")
-    (site / "bench_twins-1.dist-info" / "entry_points.txt").write_text(ENTRY_POINTS)
-    os.environ["PYTHONPATH"] = str(site)  # workers inherit it
+    python = overlay(folder / "twins", python)
     checkout = folder / "checkout"
     checkout.mkdir()
     libraries = ", ".join(f'"{name}"' for name in TWINS)
@@ -125,6 +120,20 @@ def measure(root: Path, folder: Path, python: Path, args: argparse.Namespace) ->
     interpreters = Interpreters(python={"twins": python}, locks={"twins": None}, missing={})
     outcome = execute(checkout, matrix, catalog, config, plan, folder / "run", interpreters=lambda: interpreters)
     return {result.library: result for result in outcome.results}
+
+
+def overlay(folder: Path, python: Path) -> Path:
+    """An environment that sees everything in `python`'s, and the twins beside it."""
+    subprocess.run([str(python), "-m", "venv", "--without-pip", str(folder)], check=True)
+    (site,) = folder.glob("lib/python*/site-packages")
+    (below,) = python.parents[1].glob("lib/python*/site-packages")
+    (site / "below.pth").write_text(f"import site; site.addsitedir({str(below)!r})\n")
+    (site / "bench_twins.py").write_text(MODULE)
+    information = site / "bench_twins-1.dist-info"
+    information.mkdir()
+    (information / "METADATA").write_text("Metadata-Version: 2.1\nName: bench-twins\nVersion: 1\n")
+    (information / "entry_points.txt").write_text(ENTRY_POINTS)
+    return folder / "bin" / "python"
 
 
 def ratio(one: Result, other: Result, name: str) -> Ratio:

@@ -46,7 +46,7 @@ def test_the_quick_profile_measures_every_transform_with_every_library_of_the_ca
     matrix, catalog = load_matrix(ROOT), load_catalog()
     plan = make_plan(matrix, catalog, resolve(matrix, catalog, ROOT, load_profile(ROOT, "quick")))
     unsupported = {job.library: job.unsupported for job in plan.jobs if job.library in catalog.libraries()}
-    assert unsupported == {library: () for library in catalog.libraries()}
+    assert unsupported == dict.fromkeys(catalog.libraries(), ())
     offered_by_all = {name for name, found in catalog.transforms.items() if catalog.libraries() <= set(found.image_rgb)}
     assert set(plan.jobs[0].transforms) == offered_by_all
 

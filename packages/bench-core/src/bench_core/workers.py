@@ -18,6 +18,7 @@ from bench_core.threads import thread_environment
 GRACE_SEC = 15.0  # beyond a measurement's own limit, which the worker enforces
 POLL_SEC = 0.5  # between looks at whether a silent worker still lives
 STOP_SEC = 2.0  # a worker that is told to stop has so long to do it
+SHADOWING = ("PYTHONPATH", "PYTHONHOME", "PYTHONSTARTUP")
 LOG_TAIL_LINES = 6
 
 
@@ -41,7 +42,7 @@ class Worker:
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=sink,
-                env=os.environ | thread_environment(start.threads) | {"PYTHONUNBUFFERED": "1"},
+                env=worker_environment(start.threads),
                 start_new_session=True,  # a Ctrl-C at the terminal is the conductor's to handle
             )
         self._buffer = bytearray()
@@ -129,6 +130,12 @@ class Worker:
         except msgspec.DecodeError as error:
             self.kill()
             raise WorkerGone(f"its answer cannot be read: {error}") from error
+
+
+def worker_environment(threads: int) -> dict[str, str]:
+    """The environment of a worker: this one's, less what would put other code before the locked one."""
+    inherited = {name: value for name, value in os.environ.items() if name not in SHADOWING}
+    return inherited | thread_environment(threads) | {"PYTHONNOUSERSITE": "1", "PYTHONUNBUFFERED": "1"}
 
 
 def ending(code: int | None) -> str:
