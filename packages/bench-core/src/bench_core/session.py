@@ -59,6 +59,7 @@ class Session:
                 f"{start.library}: asked for {start.threads} thread(s), but {', '.join(wrong)}",
                 ExitCode.ENVIRONMENT,
             )
+        self.ready = self._ready()
         import pyperf  # noqa: F401  before forking, so that no child pays for it
 
         # A collection that walks everything torch imported would land in somebody's timed region, and would copy
@@ -66,7 +67,7 @@ class Session:
         gc.collect()
         gc.freeze()
 
-    def ready(self) -> protocol.Ready:
+    def _ready(self) -> protocol.Ready:
         return protocol.Ready(
             pid=os.getpid(),
             versions=self.library.versions(),

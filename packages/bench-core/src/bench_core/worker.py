@@ -6,6 +6,7 @@ standard error, which the conductor keeps as the worker's log. End of input ends
 
 import os
 import sys
+import traceback
 from collections.abc import Callable
 from typing import TYPE_CHECKING, BinaryIO
 
@@ -65,7 +66,7 @@ def _serve_forked(start: protocol.Start, reply: Say) -> Answer | None:
     if isinstance(opened, protocol.Unavailable):
         reply(opened)
         return None
-    reply(opened.ready())
+    reply(opened.ready)
 
     def answer(request: protocol.Preflight | protocol.Measure) -> protocol.Reply:
         return run_forked(lambda: opened.answer(request), request.timeout_sec, start.memory_limit_bytes, 0)
@@ -99,7 +100,7 @@ def _once(fd: int) -> int:
         send(opened, fd)
         return 0
     if not line:
-        send(opened.ready(), fd)
+        send(opened.ready, fd)
         return 0
     request = protocol.decode_request(line)
     assert not isinstance(request, protocol.Start)
@@ -136,6 +137,10 @@ def _report_loading(say: Say) -> Callable[[int, int], None]:
 
 
 if __name__ == "__main__":
-    code = main()
+    code = 1
+    try:
+        code = main()
+    except Exception:  # noqa: BLE001  the log's last lines say why, and nothing after them
+        traceback.print_exc()
     sys.stderr.flush()
     os._exit(code)  # libraries tear down noisily, and slowly

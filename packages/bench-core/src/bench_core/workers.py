@@ -94,6 +94,14 @@ class Worker:
                 with contextlib.suppress(OSError):
                     stream.close()
 
+    def _end(self) -> str:
+        """How a worker that closed its output ended; it has a moment to do so by itself, and is dead after."""
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(timeout=STOP_SEC)
+        code = self._process.returncode
+        self.kill()
+        return ending(code)
+
     def log_tail(self) -> str | None:
         """Last lines of what the worker wrote to its log."""
         lines = self.log.read_text(encoding="utf-8", errors="replace").splitlines()
@@ -117,12 +125,10 @@ class Worker:
             if select.select([fd], [], [], 0 if ended else min(left, POLL_SEC))[0]:
                 chunk = os.read(fd, 1 << 16)
                 if not chunk:
-                    self.kill()
-                    raise WorkerGone(ending(self._process.returncode))
+                    raise WorkerGone(self._end())
                 self._buffer += chunk
             elif ended:  # a child that outlives it holds its output open
-                self.kill()
-                raise WorkerGone(ending(self._process.returncode))
+                raise WorkerGone(self._end())
         line, _, rest = self._buffer.partition(b"\n")
         self._buffer = bytearray(rest)
         try:
