@@ -8,7 +8,8 @@ from pathlib import Path
 import psutil
 import pytest
 from bench_core import protocol
-from bench_core.isolation import Abandoned, run_forked
+from bench_core.channel import Channel
+from bench_core.isolation import Abandoned, Watch, run_forked
 from bench_core.results import Status
 
 GIB = 1024**3
@@ -29,7 +30,11 @@ def watch() -> Iterator[int]:
 
 
 def fork(task: Callable[[], protocol.Reply], watch: int, timeout_sec: float = 20.0) -> protocol.Reply:
-    return run_forked(task, timeout_sec, GIB, watch)
+    return run_forked(lambda channel: task(), Watch(timeout_sec, watch, no_turn), GIB)
+
+
+def no_turn() -> None:
+    raise AssertionError("nobody asked for a turn")
 
 
 def failure(reply: protocol.Reply) -> protocol.Failed:
@@ -44,6 +49,45 @@ def test_a_reply_comes_back_whole(watch: int) -> None:
 def test_a_reply_larger_than_a_pipe_comes_back_whole(watch: int) -> None:
     long = protocol.Unavailable(reason="x" * 3_000_000)
     assert fork(lambda: long, watch) == long
+
+
+def test_a_child_goes_on_only_when_it_has_its_turn(watch: int) -> None:
+    waited: list[float] = []
+
+    def pause() -> None:
+        time.sleep(0.05)
+        waited.append(0.05)
+
+    def three_turns(channel: Channel) -> protocol.Reply:
+        for _ in range(3):
+            channel.take_turn()
+        return loading(int(channel.waited_sec >= 0.15))
+
+    assert run_forked(three_turns, Watch(20.0, watch, pause), None) == loading(1)
+    assert len(waited) == 3
+
+
+def test_waiting_for_a_turn_does_not_count_towards_the_limit(watch: int) -> None:
+    def two_turns(channel: Channel) -> protocol.Reply:
+        channel.take_turn()
+        channel.take_turn()
+        return loading()
+
+    assert run_forked(two_turns, Watch(0.4, watch, lambda: time.sleep(0.5)), None) == loading()
+
+
+def test_a_child_that_dies_while_it_waits_has_crashed(watch: int) -> None:
+    def kill_the_child() -> None:
+        psutil.Process().children()[-1].kill()
+        time.sleep(0.1)
+
+    def wait(channel: Channel) -> protocol.Reply:
+        channel.take_turn()
+        return loading()
+
+    reply = failure(run_forked(wait, Watch(20.0, watch, kill_the_child), None))
+    assert reply.status is Status.CRASHED
+    assert "SIGKILL" in reply.reason
 
 
 def test_a_child_that_is_killed_names_its_signal(watch: int) -> None:
@@ -131,7 +175,7 @@ def test_a_conductor_that_is_gone_ends_the_measurement() -> None:
         return loading()
 
     with pytest.raises(Abandoned):
-        run_forked(hang, 30.0, None, read_fd)
+        run_forked(lambda channel: hang(), Watch(30.0, read_fd, no_turn), None)
     os.close(read_fd)
     assert psutil.Process().children(recursive=True) == began
 

@@ -63,6 +63,7 @@ def make_measurement(
                     block=block,
                     worker=f"worker-{round_}",
                     position=block,
+                    seat=0,
                     started_at="2026-12-01T05:00:00+00:00",
                     loops=1,
                     seeds=tuple(range(VALUES)),

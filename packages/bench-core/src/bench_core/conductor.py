@@ -1,7 +1,7 @@
 """The conductor: measures a plan's jobs side by side, round by round, and journals every measurement.
 
 It needs no measured library. One worker process per library is started for each round; inside a round the libraries
-alternate in short blocks (see bench_core.schedule), one measurement at a time on the whole machine.
+take turns, value by value (see bench_core.schedule), and only one works at a time.
 """
 
 from collections.abc import Iterator, Mapping
@@ -97,13 +97,13 @@ def first_message(job: Job, config: Config, subset: Subset, interpreters: Interp
         data_fingerprint=subset.fingerprint,
         lock_sha256=interpreters.locks.get(job.group),
         outputs_dir=str(folder / OUTPUTS / job.scenario),
-        memory_limit_bytes=config.memory_limit_bytes or memory_limit_bytes(),
+        memory_limit_bytes=config.memory_limit_bytes or memory_limit_bytes(len(config.libraries)),
     )
 
 
-def memory_limit_bytes() -> int:
-    """What one measurement may take when nobody says: most of what is free, so that the machine survives it."""
-    return int(psutil.virtual_memory().available * policy.MEMORY_LIMIT_FRACTION)
+def memory_limit_bytes(libraries: int) -> int:
+    """What one measurement may take when nobody says: a share of most of what is free, so that the machine survives."""
+    return int(psutil.virtual_memory().available * policy.MEMORY_LIMIT_FRACTION / libraries)
 
 
 class Work:
@@ -119,25 +119,27 @@ class Work:
         tried = state.previews.keys() | state.failures.keys()
         return [name for name in self.jobs[job].transforms if (job, name) not in tried]
 
-    def slots(self, round_: int) -> Iterator[schedule.Slot]:
-        """Blocks of a round that are not measured yet; before its preflight, a transform counts as measurable."""
+    def blocks(self, round_: int) -> Iterator[schedule.Block]:
+        """What a round has left to measure; before its preflight, a transform counts as measurable."""
         transforms = {name: job.transforms for name, job in self.jobs.items()}
-        slots = schedule.round_slots(transforms, round_, self._config.blocks, self._config.seed)
-        return filter(self._is_open, slots)
+        for block in schedule.round_blocks(transforms, round_, self._config.blocks, self._config.seed):
+            left = tuple(job for job in block.jobs if self._is_open(job, block))
+            if left:
+                yield msgspec.structs.replace(block, jobs=left)
 
-    def _is_open(self, slot: schedule.Slot) -> bool:
-        key = (slot.job, slot.transform)
-        if key in self.state.failures or self.state.is_timed(*key, slot.round, slot.block):
+    def _is_open(self, job: str, block: schedule.Block) -> bool:
+        key = (job, block.transform)
+        if key in self.state.failures or self.state.is_timed(*key, block.round, block.block):
             return False
         preview = self.state.previews.get(key)
         return preview is None or not is_slow(preview, self._config)
 
-    def expected_sec(self, slot: schedule.Slot) -> float:
-        """What a block should take, by its preflight where there was one."""
-        preview = self.state.previews.get((slot.job, slot.transform))
+    def expected_sec(self, job: str, block: schedule.Block) -> float:
+        """What a job's part of a block should take, by its preflight where there was one."""
+        preview = self.state.previews.get((job, block.transform))
         sec = preview.sec_per_item if preview else policy.ESTIMATE_ITEM_SEC
         c = self._config
-        return schedule.expected_sec(sec, self.num_items, c.num_runs, c.blocks, slot.block)
+        return schedule.expected_sec(sec, self.num_items, c.num_runs, c.blocks, block.block)
 
 
 class Round:
@@ -159,19 +161,19 @@ class Round:
     def run(self) -> None:
         """Start workers for the jobs that have something left, try new transforms, measure, stop the workers."""
         jobs = [job for job in self.work.jobs if job not in self.crew.lost]
-        opened = {slot.job for slot in self.work.slots(self.number)}
+        opened = {job for block in self.work.blocks(self.number) for job in block.jobs}
         needed = [job for job in jobs if job in opened or self.work.previews(job)]
         if not needed:
             return
         self.crew.start(needed, self.number)
         self._preview_all(needed)
         rounds = range(self.number, self.config.processes)
-        slots = {round_: list(self.work.slots(round_)) for round_ in rounds}
-        self.bars.expect([(slot.job, self.work.expected_sec(slot)) for round_ in rounds for slot in slots[round_]])
-        for slot in slots[self.number]:
-            # A failure in an earlier block, or the loss of the worker, closes later ones.
-            if slot.job not in self.crew.lost and (slot.job, slot.transform) not in self.journal.state.failures:
-                self._time(slot)
+        blocks = {round_: list(self.work.blocks(round_)) for round_ in rounds}
+        self.bars.expect(
+            [(job, self.work.expected_sec(job, block)) for r in rounds for block in blocks[r] for job in block.jobs]
+        )
+        for block in blocks[self.number]:
+            self._time(block)
         self.crew.stop()
 
     def _preview_all(self, jobs: list[str]) -> None:
@@ -198,24 +200,34 @@ class Round:
             case protocol.Failed() as failure:
                 self.journal.append(log.Failed(job=job, transform=transform, failure=failure))
 
-    def _time(self, slot: schedule.Slot) -> None:
-        c, preview = self.config, self.journal.state.previews[slot.job, slot.transform]
-        expected = self.work.expected_sec(slot)
-        request = protocol.Measure(
-            transform=slot.transform,
-            params=dict(self.catalog.transforms[slot.transform].params),
+    def _time(self, block: schedule.Block) -> None:
+        # A failure in an earlier block, or the loss of the worker, closes later ones.
+        failures = self.journal.state.failures
+        jobs = [job for job in block.jobs if job not in self.crew.lost and (job, block.transform) not in failures]
+        workers = {job: self.crew.name(job) for job in jobs}
+        requests = {job: self._request(job, block) for job in jobs}
+        records: list[log.Record] = []
+        for job, reply in self.crew.measure(requests).items():
+            match reply:
+                case protocol.Measured():
+                    seat = block.jobs.index(job)
+                    records.append(timed(job, seat, block, requests[job], workers[job], reply))
+                case protocol.Failed():
+                    records.append(log.Failed(job=job, transform=block.transform, failure=reply))
+        self.journal.append(*records)
+        for job in jobs:
+            self.bars.advance(job, self.work.expected_sec(job, block))
+
+    def _request(self, job: str, block: schedule.Block) -> protocol.Measure:
+        c, preview = self.config, self.journal.state.previews[job, block.transform]
+        return protocol.Measure(
+            transform=block.transform,
+            params=dict(self.catalog.transforms[block.transform].params),
             loops=schedule.choose_loops(preview.sec_per_item, self.work.num_items),
             warmups=policy.WARMUPS,
-            seeds=value_seeds(c.seed, slot.round, slot.block, c.num_runs, c.blocks),
-            timeout_sec=max(c.timeout_sec, policy.TIMEOUT_FACTOR * expected),
+            seeds=value_seeds(c.seed, block.round, block.block, c.num_runs, c.blocks),
+            timeout_sec=max(c.timeout_sec, policy.TIMEOUT_FACTOR * self.work.expected_sec(job, block)),
         )
-        worker = self.crew.name(slot.job)
-        match self.crew.ask(slot.job, request):
-            case protocol.Measured() as measured:
-                self.journal.append(timed(slot, request, worker, measured))
-            case protocol.Failed() as failure:
-                self.journal.append(log.Failed(job=slot.job, transform=slot.transform, failure=failure))
-        self.bars.advance(slot.job, expected)
 
 
 def is_slow(preview: protocol.Previewed, config: Config) -> bool:
@@ -223,25 +235,27 @@ def is_slow(preview: protocol.Previewed, config: Config) -> bool:
     return not config.disable_slow_skip and preview.sec_per_item >= config.slow_threshold_sec
 
 
-def timed(slot: schedule.Slot, request: protocol.Measure, worker: str, measured: protocol.Measured) -> log.Timed:
-    """A block as the journal holds it."""
-    block = Block(
-        round=slot.round,
-        block=slot.block,
-        worker=worker,
-        position=slot.position,
-        started_at=measured.started_at,
-        loops=request.loops,
-        seeds=request.seeds,
-        values_sec=measured.values_sec,
-        noop_sec=measured.noop_sec,
-        yardstick_sec=measured.yardstick_sec,
-        peak_rss_growth_bytes=measured.peak_rss_growth_bytes,
-    )
+def timed(
+    job: str, seat: int, block: schedule.Block, request: protocol.Measure, worker: str, measured: protocol.Measured
+) -> log.Timed:
+    """A job's part of a block, as the journal holds it."""
     return log.Timed(
-        job=slot.job,
-        transform=slot.transform,
-        block=block,
+        job=job,
+        transform=block.transform,
+        block=Block(
+            round=block.round,
+            block=block.block,
+            worker=worker,
+            position=block.position,
+            seat=seat,
+            started_at=measured.started_at,
+            loops=request.loops,
+            seeds=request.seeds,
+            values_sec=measured.values_sec,
+            noop_sec=measured.noop_sec,
+            yardstick_sec=measured.yardstick_sec,
+            peak_rss_growth_bytes=measured.peak_rss_growth_bytes,
+        ),
         harness_sec=measured.harness_sec,
         pyperf_json=measured.pyperf_json,
     )

@@ -8,6 +8,7 @@ from bench_core import protocol
 from bench_core.errors import BenchError, ExitCode
 from bench_core.journal import Journal
 from bench_core.results import Status
+from bench_core.schedule import turns
 from bench_core.workers import Worker, WorkerGone
 
 Loading = Callable[[str, int, int], None]  # job, images decoded, images in all
@@ -47,17 +48,51 @@ class Crew:
         """The present worker of a job."""
         return self._workers[job].name
 
-    def ask(self, job: str, request: protocol.Preflight | protocol.Measure) -> protocol.Reply:
-        """Ask a job's worker. One that goes while it measures is replaced; what it measured has crashed."""
+    def ask(self, job: str, request: protocol.Preflight) -> protocol.Reply:
+        """One request to one job's worker. One that goes meanwhile is replaced; what it was asked has crashed."""
         worker = self._workers[job]
+        worker.say(request)
+        reply = self._hear(worker, request.timeout_sec)
+        self._replace_gone([job])
+        return reply
+
+    def measure(self, requests: Mapping[str, protocol.Measure]) -> dict[str, protocol.Reply]:
+        """One block: each job's process warms up and times value by value, one process at a time, in turns.
+
+        Args:
+            requests: by job, in the order of the first turn.
+        """
+        replies: dict[str, protocol.Reply] = {}
+        for job, request in requests.items():
+            self._workers[job].say(request)
+        for job, request in requests.items():  # nobody begins before everybody is ready
+            self._next(job, request, replies)
+        for order in turns(tuple(requests)):
+            if len(replies) == len(requests):
+                break
+            for job in order:
+                if job not in replies:
+                    self._workers[job].say(protocol.Go())
+                    self._next(job, requests[job], replies)
+        self._replace_gone(list(requests))
+        return replies
+
+    def _next(self, job: str, request: protocol.Measure, replies: dict[str, protocol.Reply]) -> None:
+        """Wait until a job's process is ready for its next turn, or has its final reply."""
+        reply = self._hear(self._workers[job], request.timeout_sec)
+        if not isinstance(reply, protocol.Turn):
+            replies[job] = reply
+
+    def _hear(self, worker: Worker, timeout_sec: float) -> protocol.Reply:
         try:
-            return worker.ask(request)
+            return worker.hear(timeout_sec)
         except WorkerGone as gone:
-            failure = protocol.Failed(
-                status=Status.CRASHED, reason=f"the worker went: {gone}", detail=worker.log_tail()
-            )
-        self.start([job], self._round)
-        return failure
+            return protocol.Failed(status=Status.CRASHED, reason=f"the worker went: {gone}", detail=worker.log_tail())
+
+    def _replace_gone(self, jobs: list[str]) -> None:
+        gone = [job for job in jobs if not self._workers[job].alive]
+        if gone:
+            self.start(gone, self._round)
 
     def _admit(self, job: str) -> None:
         worker = self._workers[job]

@@ -7,77 +7,91 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import NoReturn
 
 import msgspec
 import psutil
 
 from bench_core import protocol
+from bench_core.channel import GO, Channel, Frame
 from bench_core.results import Status
 
-HEADER_BYTES = 8  # length of the reply that follows
 POLL_SEC = 0.25  # between looks at whether a silent child still lives
+
+Task = Callable[[Channel], protocol.Reply]
 
 
 class Abandoned(Exception):
     """The conductor has gone: stop everything and end."""
 
 
-def run_forked(
-    task: Callable[[], protocol.Reply], timeout_sec: float, memory_limit_bytes: int | None, watch_fd: int
-) -> protocol.Reply:
+@dataclass(frozen=True)
+class Watch:
+    """How a child is watched.
+
+    Attributes:
+        timeout_sec: without a message for so long, in its own turn, the child's whole process group is killed.
+        conductor_fd: end of file on it means that the conductor is gone.
+        on_turn: called when the child waits for its turn; returns when it has it, or raises `Abandoned`.
+    """
+
+    timeout_sec: float
+    conductor_fd: int
+    on_turn: Callable[[], None]
+
+
+@dataclass(frozen=True)
+class Child:
+    """A running child, and the worker's ends of its pipes."""
+
+    pid: int
+    read_fd: int
+    go_fd: int
+    reap: Callable[[], int]  # waits for its end: its exit code, or minus the signal that ended it
+
+
+def run_forked(task: Task, watch: Watch, memory_limit_bytes: int | None) -> protocol.Reply:
     """Run `task` in a forked child and return its reply, or a `Failed` that says how the child ended.
 
-    Args:
-        timeout_sec: after this the child's whole process group is killed.
-        memory_limit_bytes: private memory the child may take beyond what it was forked with.
-        watch_fd: end of file on it means that the conductor is gone.
+    `memory_limit_bytes` is private memory the child may take beyond what it was forked with.
 
     Raises:
         Abandoned: the conductor is gone; the child was killed.
     """
-    read_fd, write_fd = os.pipe()
-    pid = os.fork()
-    if pid == 0:
-        os.close(read_fd)
-        _child(task, write_fd, memory_limit_bytes)
-    with contextlib.suppress(OSError):
-        os.setpgid(pid, pid)  # the child does the same: whoever is first
-    os.close(write_fd)
-    try:
-        return _await(pid, read_fd, timeout_sec, watch_fd, _wait_status)
-    finally:
-        os.close(read_fd)
+    with _pipes() as (read_fd, write_fd, go_read_fd, go_fd):
+        pid = os.fork()
+        if pid == 0:
+            os.close(read_fd)
+            os.close(go_fd)
+            _child(task, Channel(write_fd, go_read_fd), memory_limit_bytes)
+        with contextlib.suppress(OSError):
+            os.setpgid(pid, pid)  # the child does the same: whoever is first
+        os.close(write_fd)
+        os.close(go_read_fd)
+        child = Child(pid, read_fd, go_fd, lambda: os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+        return _await(child, watch)
 
 
 def run_spawned(
-    start: protocol.Start,
-    request: protocol.Preflight | protocol.Measure | None,
-    timeout_sec: float,
-    watch_fd: int,
+    start: protocol.Start, request: protocol.Preflight | protocol.Measure | None, watch: Watch
 ) -> protocol.Reply:
     """Like `run_forked`, in a fresh interpreter that imports and decodes for itself; None asks only for `Ready`."""
-    read_fd, write_fd = os.pipe()
-    command = [sys.executable, "-m", "bench_core.worker", "--once", str(write_fd)]
-    child = subprocess.Popen(command, stdin=subprocess.PIPE, pass_fds=[write_fd], process_group=0)
-    os.close(write_fd)
-    try:
-        assert child.stdin is not None
+    with _pipes() as (read_fd, write_fd, go_read_fd, go_fd):
+        process = subprocess.Popen(
+            [sys.executable, "-m", "bench_core.worker", "--once", str(write_fd), str(go_read_fd)],
+            stdin=subprocess.PIPE,
+            pass_fds=[write_fd, go_read_fd],
+            process_group=0,
+        )
+        os.close(write_fd)
+        os.close(go_read_fd)
+        assert process.stdin is not None
         with contextlib.suppress(BrokenPipeError):
-            child.stdin.write(protocol.encode(start) + (protocol.encode(request) if request else b""))
-            child.stdin.close()
-        return _await(child.pid, read_fd, timeout_sec, watch_fd, lambda _: _popen_status(child))
-    finally:
-        os.close(read_fd)
-
-
-def send(reply: protocol.Reply, fd: int) -> None:
-    """Write a reply with its length before it."""
-    body = protocol.encode(reply)
-    data = memoryview(len(body).to_bytes(HEADER_BYTES, "big") + body)
-    while data:
-        data = data[os.write(fd, data) :]
+            process.stdin.write(protocol.encode(start) + (protocol.encode(request) if request else b""))
+            process.stdin.close()
+        return _await(Child(process.pid, read_fd, go_fd, process.wait), watch)
 
 
 def limit_memory(limit_bytes: int | None) -> None:
@@ -90,60 +104,83 @@ def limit_memory(limit_bytes: int | None) -> None:
     resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
 
 
-def _child(task: Callable[[], protocol.Reply], write_fd: int, memory_limit_bytes: int | None) -> NoReturn:
+@contextlib.contextmanager
+def _pipes() -> Iterator[tuple[int, int, int, int]]:
+    """A pipe up and a pipe down; whoever starts the child closes the child's ends, the worker's are closed here."""
+    read_fd, write_fd = os.pipe()
+    go_read_fd, go_fd = os.pipe()
+    try:
+        yield read_fd, write_fd, go_read_fd, go_fd
+    finally:
+        os.close(read_fd)
+        os.close(go_fd)
+
+
+def _child(task: Task, channel: Channel, memory_limit_bytes: int | None) -> NoReturn:
     code = 1
     try:
         os.setpgid(0, 0)
         signal.signal(signal.SIGINT, signal.SIG_DFL)
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
         limit_memory(memory_limit_bytes)
-        send(task(), write_fd)
+        channel.send(task(channel))
         code = 0
     finally:
         os._exit(code)  # no exit handlers of the worker, no flushing of what it had buffered
 
 
-def _await(pid: int, fd: int, timeout_sec: float, watch_fd: int, status_of: Callable[[int], int]) -> protocol.Reply:
+def _await(child: Child, watch: Watch) -> protocol.Reply:
     ended = False
     try:
-        body = _receive(pid, fd, time.monotonic() + timeout_sec, watch_fd)
-        ended = body is None and _ends_soon(pid)
+        reply = _converse(child, watch)
+        ended = reply is None and _ends_soon(child.pid)
     except TimeoutError:
-        return protocol.Failed(status=Status.TIMEOUT, reason=f"no answer within {timeout_sec:g} s; it was killed")
-    finally:
-        # It has answered, ended or run out of time, or nobody listens any more; so has what it started.
-        _sweep(pid)
-        status = status_of(pid)
-    if body is None:
-        return protocol.Failed(status=Status.CRASHED, reason=_ending(status, ended=ended))
-    try:
-        return protocol.decode_reply(body)
+        return protocol.Failed(status=Status.TIMEOUT, reason=f"no answer within {watch.timeout_sec:g} s; it was killed")
     except msgspec.DecodeError as error:
         return protocol.Failed(status=Status.CRASHED, reason=f"its answer cannot be read: {error}")
+    finally:
+        # It has answered, ended or run out of time, or nobody listens any more; so has what it started.
+        _sweep(child.pid)
+        status = child.reap()
+    return reply or protocol.Failed(status=Status.CRASHED, reason=_ending(status, ended=ended))
 
 
-def _receive(pid: int, fd: int, deadline: float, watch_fd: int) -> bytes | None:
-    """The child's reply; None when it ended, or closed its pipe, before a whole one."""
-    data = bytearray()
-    ended = False
-    while len(data) < HEADER_BYTES or len(data) < HEADER_BYTES + int.from_bytes(data[:HEADER_BYTES], "big"):
+def _converse(child: Child, watch: Watch) -> protocol.Reply | None:
+    """Give the child its turns until it has replied; None when it ended, or closed its pipe, before that."""
+    while True:
+        body = _receive(child, watch)
+        if body is None:
+            return None
+        reply = protocol.decode_reply(body)
+        if not isinstance(reply, protocol.Turn):
+            return reply
+        watch.on_turn()
+        with contextlib.suppress(BrokenPipeError):  # it ended while it waited; the next look says how
+            os.write(child.go_fd, GO)
+
+
+def _receive(child: Child, watch: Watch) -> bytes | None:
+    """The child's next message; None when it ended, or closed its pipe, before a whole one."""
+    frame, deadline, ended = Frame(), time.monotonic() + watch.timeout_sec, False
+    while (body := frame.body) is None:
         left = deadline - time.monotonic()
         if left <= 0:
             raise TimeoutError
-        readable, _, _ = select.select([fd, watch_fd], [], [], 0 if ended else min(left, POLL_SEC))
-        if fd in readable:
-            chunk = os.read(fd, 1 << 16)
+        wait_sec = 0 if ended else min(left, POLL_SEC)
+        readable, _, _ = select.select([child.read_fd, watch.conductor_fd], [], [], wait_sec)
+        if child.read_fd in readable:
+            chunk = os.read(child.read_fd, 1 << 16)
             if not chunk:
                 return None
-            data += chunk
-        elif watch_fd in readable:
+            frame.add(chunk)
+        elif watch.conductor_fd in readable:
             # Between a request and its reply the conductor says nothing: this is the end of the file.
             raise Abandoned
         elif ended:
             return None  # what it started may hold the pipe open still
         else:
-            ended = _has_ended(pid)
-    return bytes(data[HEADER_BYTES:])
+            ended = _has_ended(child.pid)
+    return body
 
 
 def _has_ended(pid: int) -> bool:
@@ -165,15 +202,6 @@ def _sweep(pid: int) -> None:
     """Kill the child's process group, grandchildren included."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(pid, signal.SIGKILL)
-
-
-def _wait_status(pid: int) -> int:
-    """Reap a forked child: its exit code, or minus the signal that ended it."""
-    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
-
-
-def _popen_status(child: subprocess.Popen[bytes]) -> int:
-    return child.wait()
 
 
 def _ending(status: int, *, ended: bool) -> str:

@@ -125,14 +125,14 @@ class Journal:
             raise BenchError(f"cannot write {path}: {error.strerror}", ExitCode.OUTPUT) from error
         return cls(path, stream, state)
 
-    def append(self, record: Record) -> None:
-        """Add a line.
+    def append(self, *records: Record) -> None:
+        """Add lines, all of them or, in a crash, a first part.
 
         Raises:
             BenchError: the disk is full or refuses; what was finished before stays.
         """
         try:
-            self._stream.write(msgspec.json.encode(record) + b"\n")
+            self._stream.write(b"".join(msgspec.json.encode(record) + b"\n" for record in records))
             self._stream.flush()
             if self.path.is_file():
                 os.fsync(self._stream.fileno())
@@ -142,7 +142,8 @@ class Journal:
                 f"make room, then: bench run --resume {self.path.parent}",
                 ExitCode.OUTPUT,
             ) from error
-        self.state.add(record)
+        for record in records:
+            self.state.add(record)
 
     def close(self) -> None:
         try:

@@ -37,7 +37,7 @@ class Preflight(Message, frozen=True, tag="preflight"):
 
 
 class Measure(Message, frozen=True, tag="measure"):
-    """Time one block: one value per seed."""
+    """Time one block: one value per seed. Each warm-up, each value and the end of the block waits for its turn."""
 
     transform: str
     params: dict[str, object]
@@ -47,7 +47,11 @@ class Measure(Message, frozen=True, tag="measure"):
     timeout_sec: float
 
 
-Request = Start | Preflight | Measure
+class Go(Message, frozen=True, tag="go"):
+    """It is your turn: answers a `Turn`."""
+
+
+Request = Start | Preflight | Measure | Go
 
 
 class Loading(Message, frozen=True, tag="loading"):
@@ -87,6 +91,10 @@ class Previewed(Message, frozen=True, tag="previewed"):
     output: Output
 
 
+class Turn(Message, frozen=True, tag="turn"):
+    """The next step of a measurement is ready, and waits for `Go`, so that only one library works at a time."""
+
+
 class Measured(Message, frozen=True, tag="measured"):
     """One block's values in seconds per item, with the reference rows timed in the same process."""
 
@@ -95,7 +103,7 @@ class Measured(Message, frozen=True, tag="measured"):
     yardstick_sec: float
     peak_rss_growth_bytes: int
     started_at: str
-    harness_sec: float  # wall time of the measuring process beyond what it timed
+    harness_sec: float  # wall time of the measuring process beyond what it timed or waited for its turn
     pyperf_json: str
 
 
@@ -107,7 +115,7 @@ class Failed(Message, frozen=True, tag="failed"):
     detail: str | None = None
 
 
-Reply = Loading | Ready | Unavailable | Previewed | Measured | Failed
+Reply = Loading | Ready | Unavailable | Previewed | Turn | Measured | Failed
 
 _encoder = msgspec.json.Encoder()
 _requests = msgspec.json.Decoder(Request)

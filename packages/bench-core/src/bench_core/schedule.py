@@ -10,21 +10,21 @@ from bench_core import policy
 from bench_core.seeds import derive_seed, values_of_block
 
 
-class Slot(msgspec.Struct, frozen=True):
-    """One block to measure."""
+class Block(msgspec.Struct, frozen=True):
+    """One transform, measured by the jobs that have it, in turns."""
 
     round: int
     block: int
     position: int  # in the round's order, from 0
-    job: str
     transform: str
+    jobs: tuple[str, ...]  # in the order of the first turn
 
 
-def round_slots(jobs: Mapping[str, Sequence[str]], round_: int, blocks: int, run_seed: int) -> Iterator[Slot]:
+def round_blocks(jobs: Mapping[str, Sequence[str]], round_: int, blocks: int, run_seed: int) -> Iterator[Block]:
     """All blocks of one round, in the order they are measured.
 
-    Transforms come in random order. For one transform the jobs that have it alternate: in random order in the first
-    block, reversed in the second, and so on, so that a linear drift of the machine cancels between every two blocks.
+    Transforms come in random order, each in `blocks` blocks one after the other. The jobs of a block take turns, value
+    by value: in random order in the first turn, reversed in the second, and so on (see `turns`).
 
     Args:
         jobs: job -> the transforms it is to measure.
@@ -35,11 +35,17 @@ def round_slots(jobs: Mapping[str, Sequence[str]], round_: int, blocks: int, run
     position = 0
     for transform in transforms:
         having = [job for job, names in jobs.items() if transform in names]
-        order.shuffle(having)
         for block in range(blocks):
-            for job in having if block % 2 == 0 else reversed(having):
-                yield Slot(round_, block, position, job, transform)
-                position += 1
+            order.shuffle(having)
+            yield Block(round_, block, position, transform, tuple(having))
+            position += 1
+
+
+def turns(jobs: Sequence[str]) -> Iterator[tuple[str, ...]]:
+    """The order of each turn of a block, without end: reversed every time, so that a linear drift cancels."""
+    while True:
+        yield tuple(jobs)
+        yield tuple(reversed(jobs))
 
 
 def choose_loops(sec_per_item: float, num_items: int) -> int:

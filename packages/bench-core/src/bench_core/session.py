@@ -17,6 +17,7 @@ import psutil
 
 from bench_core import dataset, policy, protocol, threads
 from bench_core.adapter import Item, Library, Operation, load_library
+from bench_core.channel import Channel
 from bench_core.errors import BenchError, ExitCode
 from bench_core.inspection import BadOutput, run_and_inspect, thumbnail_name
 from bench_core.machine import cpu_model
@@ -96,7 +97,7 @@ class Session:
             shared_versions=shared_versions(),
         )
 
-    def answer(self, request: protocol.Preflight | protocol.Measure) -> protocol.Reply:
+    def answer(self, request: protocol.Preflight | protocol.Measure, channel: Channel) -> protocol.Reply:
         """Do what is asked; an exception of the library becomes a `Failed`."""
         try:
             if request.transform not in self.library.transforms:
@@ -108,7 +109,7 @@ class Session:
             items = [self.library.to_device(item) for item in self._items]
             if isinstance(request, protocol.Preflight):
                 return self._preflight(request, operation, items)
-            return self._measure(request, operation, items)
+            return self._measure(request, operation, items, channel)
         except BadOutput as bad:
             return protocol.Failed(status=Status.ERROR, reason=str(bad))
         except Exception as error:  # noqa: BLE001  whatever a library raises is its result
@@ -125,7 +126,9 @@ class Session:
         sec = time_preview(library, operation, items, request.items, request.enough_sec)
         return protocol.Previewed(sec_per_item=sec, output=described)
 
-    def _measure(self, request: protocol.Measure, operation: Operation, items: Sequence[Item]) -> protocol.Measured:
+    def _measure(
+        self, request: protocol.Measure, operation: Operation, items: Sequence[Item], channel: Channel
+    ) -> protocol.Measured:
         began, rss_before = time.perf_counter(), psutil.Process().memory_info().rss
         started_at = datetime.now(UTC).isoformat(timespec="milliseconds")
         timing = time_values(
@@ -136,7 +139,9 @@ class Session:
             loops=request.loops,
             warmups=request.warmups,
             seeds=request.seeds,
+            take_turn=channel.take_turn,
         )
+        channel.take_turn()
         peak = peak_rss_bytes()
         noop = time_reference(self.library, noop_operation, items, NOOP_PASSES)
         yardstick = time_reference(self.library, self.library.copy, items, 1)
@@ -146,7 +151,7 @@ class Session:
             yardstick_sec=yardstick,
             peak_rss_growth_bytes=max(0, peak - rss_before),
             started_at=started_at,
-            harness_sec=max(0.0, time.perf_counter() - began - timing.timed_sec),
+            harness_sec=max(0.0, time.perf_counter() - began - timing.timed_sec - channel.waited_sec),
             pyperf_json=timing.pyperf_json,
         )
 

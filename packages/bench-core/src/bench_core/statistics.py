@@ -142,25 +142,35 @@ def summarize(samples: Sequence[Sample]) -> Summary:
 
 
 def speed_ratio(samples: Sequence[Sample], baseline: Sequence[Sample]) -> Ratio:
-    """Speed over a baseline measured in the same run: blocks that stood side by side are compared in pairs.
+    """Speed over a baseline measured in the same run: values that stood side by side are compared in pairs.
+
+    A round's ratio is the median over its pairs: a burst of somebody else's work, which hits one value of a pair and
+    not the other, does not move it. The interval is over rounds.
 
     Raises:
         ValueError: the two share no block.
     """
-    ours = {(sample.round, sample.block): statistics.median(sample.values_sec) for sample in samples}
-    base = {(sample.round, sample.block): statistics.median(sample.values_sec) for sample in baseline}
+    ours = {(sample.round, sample.block): sample.values_sec for sample in samples}
+    base = {(sample.round, sample.block): sample.values_sec for sample in baseline}
     by_round: defaultdict[int, list[float]] = defaultdict(list)
     for key in sorted(ours.keys() & base.keys()):
-        by_round[key[0]].append(math.log(base[key] / ours[key]))
+        by_round[key[0]].extend(math.log(there / here) for here, there in _pairs(ours[key], base[key]))
     if not by_round:
         raise ValueError("no block of the one stands beside a block of the other")
-    logs = [statistics.fmean(found) for found in by_round.values()]
+    logs = [statistics.median(found) for found in by_round.values()]
     return _ratio(
         statistics.fmean(logs),
         t_interval(logs, policy.CONFIDENCE),
         t_interval(logs, policy.VERDICT_CONFIDENCE),
         paired=True,
     )
+
+
+def _pairs(ours: Sequence[float], base: Sequence[float]) -> list[tuple[float, float]]:
+    """Values of one turn each; blocks of different length (a reference row has one value) meet by their medians."""
+    if len(ours) == len(base):
+        return list(zip(ours, base, strict=True))
+    return [(statistics.median(ours), statistics.median(base))]
 
 
 def independent_ratio(samples: Sequence[Sample], baseline: Sequence[Sample]) -> Ratio:

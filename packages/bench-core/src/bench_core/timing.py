@@ -50,8 +50,9 @@ def time_values(
     loops: int,
     warmups: int,
     seeds: Sequence[int],
+    take_turn: Callable[[], None],
 ) -> Timing:
-    """Time one value per seed with pyperf's worker.
+    """Time one value per seed with pyperf's worker, each when `take_turn` returns.
 
     A warm-up draws the first value's parameters. Seeding is outside the timed region.
     """
@@ -62,6 +63,7 @@ def time_values(
     spent: list[float] = []
 
     def time_func(loops: int) -> float:
+        take_turn()
         library.seed(next(order), operation)
         spent.append(time_passes(operation, library.materialize, items, loops, library.synchronize))
         return spent[-1]

@@ -11,43 +11,88 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, BinaryIO
 
 from bench_core import policy, protocol
+from bench_core.channel import Channel
 from bench_core.errors import BenchError
-from bench_core.isolation import Abandoned, limit_memory, run_forked, run_spawned, send
+from bench_core.isolation import Abandoned, Watch, limit_memory, run_forked, run_spawned
 from bench_core.threads import thread_environment
 
 if TYPE_CHECKING:
     from bench_core.session import Session
 
 Say = Callable[[protocol.Message], None]
-Answer = Callable[[protocol.Preflight | protocol.Measure], protocol.Reply]
+Work = protocol.Preflight | protocol.Measure
 
 
 def main() -> int:
     if sys.argv[1:2] == ["--once"]:
-        return _once(int(sys.argv[2]))
+        return _once(Channel(int(sys.argv[2]), int(sys.argv[3])))
     replies = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     requests = os.fdopen(0, "rb", buffering=0)  # unbuffered: nothing may hide from select()
 
-    def reply(message: protocol.Message) -> None:
+    def say(message: protocol.Message) -> None:
         replies.write(protocol.encode(message))
         replies.flush()
 
     start = _first(requests)
     if start is None:
         return 0
-    serve = _serve_spawned if start.isolation == "spawn" else _serve_forked
     try:
-        answer = serve(start, reply)
-        if answer is None:
-            return 1
-        while line := requests.readline():
-            request = protocol.decode_request(line)
-            assert not isinstance(request, protocol.Start)
-            reply(answer(request))
+        return Server(start, requests, say).serve()
     except (Abandoned, BrokenPipeError, KeyboardInterrupt):
         return 1
-    return 0
+
+
+class Server:
+    """Answers requests until there are no more, each in a process of its own."""
+
+    def __init__(self, start: protocol.Start, requests: BinaryIO, say: Say) -> None:
+        self._start, self._requests, self._say = start, requests, say
+        self._session: Session | None = None  # stays None where every measurement imports for itself
+
+    def serve(self) -> int:
+        opening = self._open()
+        self._say(opening)
+        if not isinstance(opening, protocol.Ready):
+            return 1
+        while line := self._requests.readline():
+            request = protocol.decode_request(line)
+            assert isinstance(request, Work)
+            self._say(self._answer(request))
+        return 0
+
+    def _open(self) -> protocol.Reply:
+        if self._start.isolation == "spawn":
+            reply = run_spawned(self._start, None, self._watch(policy.START_TIMEOUT_SEC))
+            if isinstance(reply, protocol.Failed):
+                return protocol.Unavailable(reason=reply.reason, detail=reply.detail)
+            return reply
+        opened = _open_session(self._start, self._say)
+        if isinstance(opened, protocol.Unavailable):
+            return opened
+        self._session = opened
+        return opened.ready
+
+    def _answer(self, request: Work) -> protocol.Reply:
+        session = self._session
+        if session is None:
+            return run_spawned(self._start, request, self._watch(request.timeout_sec + policy.START_TIMEOUT_SEC))
+        return run_forked(
+            lambda channel: session.answer(request, channel),
+            self._watch(request.timeout_sec),
+            self._start.memory_limit_bytes,
+        )
+
+    def _watch(self, timeout_sec: float) -> Watch:
+        return Watch(timeout_sec, self._requests.fileno(), self._wait_for_turn)
+
+    def _wait_for_turn(self) -> None:
+        """Tell the conductor that the child is ready, and wait until it is its turn."""
+        self._say(protocol.Turn())
+        line = self._requests.readline()
+        if not line:
+            raise Abandoned
+        assert isinstance(protocol.decode_request(line), protocol.Go)
 
 
 def _first(requests: BinaryIO) -> protocol.Start | None:
@@ -61,60 +106,29 @@ def _first(requests: BinaryIO) -> protocol.Start | None:
     return start
 
 
-def _serve_forked(start: protocol.Start, reply: Say) -> Answer | None:
-    opened = _open(start, reply)
-    if isinstance(opened, protocol.Unavailable):
-        reply(opened)
-        return None
-    reply(opened.ready)
-
-    def answer(request: protocol.Preflight | protocol.Measure) -> protocol.Reply:
-        return run_forked(lambda: opened.answer(request), request.timeout_sec, start.memory_limit_bytes, 0)
-
-    return answer
-
-
-def _serve_spawned(start: protocol.Start, reply: Say) -> Answer | None:
-    first = run_spawned(start, None, policy.START_TIMEOUT_SEC, 0)
-    if isinstance(first, protocol.Failed):
-        first = protocol.Unavailable(reason=first.reason, detail=first.detail)
-    reply(first)
-    if not isinstance(first, protocol.Ready):
-        return None
-
-    def answer(request: protocol.Preflight | protocol.Measure) -> protocol.Reply:
-        return run_spawned(start, request, request.timeout_sec + policy.START_TIMEOUT_SEC, 0)
-
-    return answer
-
-
-def _once(fd: int) -> int:
-    """Answer one request in this process, imports included, to the descriptor `fd`."""
+def _once(channel: Channel) -> int:
+    """Answer one request in this process, imports included."""
     requests = os.fdopen(0, "rb", buffering=0)
     start = _first(requests)
     if start is None:
         return 1
     line = requests.readline()
-    opened = _open(start, lambda message: None)
+    opened = _open_session(start, lambda message: None)
     if isinstance(opened, protocol.Unavailable):
-        send(opened, fd)
-        return 0
-    if not line:
-        send(opened.ready, fd)
-        return 0
-    request = protocol.decode_request(line)
-    assert not isinstance(request, protocol.Start)
-    limit_memory(start.memory_limit_bytes)
-    send(opened.answer(request), fd)
+        channel.send(opened)
+    elif not line:
+        channel.send(opened.ready)
+    else:
+        request = protocol.decode_request(line)
+        assert isinstance(request, Work)
+        limit_memory(start.memory_limit_bytes)
+        channel.send(opened.answer(request, channel))
     return 0
 
 
-def _open(start: protocol.Start, say: Say) -> "Session | protocol.Unavailable":
+def _open_session(start: protocol.Start, say: Say) -> "Session | protocol.Unavailable":
     try:
-        from bench_core.session import (
-            Session,
-            failed,
-        )  # imports numpy: not before the thread variables are set
+        from bench_core.session import Session, failed  # imports numpy: not before the thread variables are set
     except ImportError as error:
         return protocol.Unavailable(reason=f"the environment is incomplete: {error}")
     try:

@@ -46,7 +46,7 @@ class Worker:
                 start_new_session=True,  # a Ctrl-C at the terminal is the conductor's to handle
             )
         self._buffer = bytearray()
-        self._say(start)
+        self.say(start)
 
     def ready(self, on_loading: Callable[[int, int], None]) -> protocol.Ready | protocol.Unavailable:
         """Wait until the worker has imported and decoded."""
@@ -63,14 +63,24 @@ class Worker:
         except WorkerGone as gone:
             return protocol.Unavailable(reason=f"the worker did not start: {gone}", detail=self.log_tail())
 
-    def ask(self, request: protocol.Preflight | protocol.Measure) -> protocol.Reply:
-        """One request, one reply.
+    @property
+    def alive(self) -> bool:
+        return self._process.poll() is None
+
+    def say(self, message: protocol.Message) -> None:
+        """Send a request; `hear` waits for what comes back."""
+        assert self._process.stdin is not None
+        with contextlib.suppress(BrokenPipeError):  # `hear` says how it ended
+            self._process.stdin.write(protocol.encode(message))
+            self._process.stdin.flush()
+
+    def hear(self, timeout_sec: float) -> protocol.Reply:
+        """The next reply, within the time that the worker itself allows, and a little.
 
         Raises:
             WorkerGone: the worker died or did not answer in time; it and all it started are dead now.
         """
-        self._say(request)
-        return self._hear(request.timeout_sec + self._grace_sec)
+        return self._hear(timeout_sec + self._grace_sec)
 
     def stop(self) -> None:
         """End the worker: politely, then not."""
@@ -106,12 +116,6 @@ class Worker:
         """Last lines of what the worker wrote to its log."""
         lines = self.log.read_text(encoding="utf-8", errors="replace").splitlines()
         return "\n".join(lines[-LOG_TAIL_LINES:]) or None
-
-    def _say(self, message: protocol.Message) -> None:
-        assert self._process.stdin is not None
-        with contextlib.suppress(BrokenPipeError):  # _hear says how it ended
-            self._process.stdin.write(protocol.encode(message))
-            self._process.stdin.flush()
 
     def _hear(self, timeout_sec: float) -> protocol.Reply:
         assert self._process.stdout is not None
