@@ -2,12 +2,12 @@
 
     python benchmarks/aa_real.py [--library pillow] [--processes N] [--num-items N]
 
-Three names are registered for the same library in a temporary environment: two twins, and one that does a tenth of its
-images twice, which is a slowdown of 10 % wherever the cost of an image is its computing. The run is the product's own:
-same conductor, same defaults. It should find no difference between the twins, and the slowdown on compute-bound rows:
-those that take 15 times a plain copy or more. Pillow is the default because it computes on 8 bits; torchvision's slower
-transforms allocate large temporaries, whose cost differs between processes by 5 to 15 %, so that no budget of minutes
-finds 10 % there (try --library torchvision).
+Three names are registered for the same library in a temporary environment: two twins, and one that waits, busily, for a
+tenth of the time that each call took. The run is the product's own: same conductor, same defaults. It should find no
+difference between the twins, and the slowdown of 10 % on compute-bound rows: those that take 15 times a plain copy.
+
+Pillow is the default because it computes on 8 bits; torchvision's slower transforms allocate large temporaries, whose
+cost differs between processes by 5 to 15 %, so that fewer of them are found (try --library torchvision).
 """
 
 import argparse
@@ -33,8 +33,9 @@ NUM_TRANSFORMS = 21  # one of Pillow's is slow
 COMPUTE_BOUND = 15.0  # times a plain copy of the item
 
 MODULE = """
-from itertools import count
+from time import perf_counter
 
+from numpy import ndarray
 from {module} import {adapter}
 
 
@@ -49,14 +50,20 @@ class B({adapter}):
 class Slow({adapter}):
     def build(self, transform, params):
         inner = super().build(transform, params)
-        numbers = count()
 
         def operation(item):
-            if next(numbers) % 10 == 0:
-                self.materialize(inner(item))
-            return inner(item)
+            began = perf_counter()
+            output = self.materialize(inner(item))
+            end = perf_counter()
+            until = end + (end - began) / 10
+            while perf_counter() < until:
+                pass
+            return output
 
         return operation
+
+    def materialize(self, output):
+        return output if isinstance(output, ndarray) else super().materialize(output)
 """
 ENTRY_POINTS = "[bench.adapters]\ntwin_a = bench_twins:A\ntwin_b = bench_twins:B\ntwin_slow = bench_twins:Slow\n"
 ADAPTERS = {"pillow": "Pillow", "torchvision": "TorchVision"}

@@ -165,7 +165,8 @@ class Round:
         needed = [job for job in jobs if job in opened or self.work.previews(job)]
         if not needed:
             return
-        self.crew.start(needed, self.number)
+        # In a new order each round: whose memory was laid out first is nobody's merit.
+        self.crew.start(schedule.shuffled(needed, self.number, self.config.seed), self.number)
         self._preview_all(needed)
         rounds = range(self.number, self.config.processes)
         blocks = {round_: list(self.work.blocks(round_)) for round_ in rounds}

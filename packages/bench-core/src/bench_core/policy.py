@@ -2,9 +2,9 @@
 
 # Shape of a run.
 NUM_ITEMS = 32
-NUM_RUNS = 6  # timed values per process
-BLOCKS = 2  # alternations inside a process; even, so that reversing the order cancels a linear drift
-PROCESSES = 6  # fresh worker processes per library
+NUM_RUNS = 5  # timed values per process
+BLOCKS = 1  # measuring processes per worker process and transform, which share the values
+PROCESSES = 10  # fresh worker processes per library: the unit that intervals come from
 SEED = 20261201
 THREADS = 1
 

@@ -41,6 +41,12 @@ def round_blocks(jobs: Mapping[str, Sequence[str]], round_: int, blocks: int, ru
             position += 1
 
 
+def shuffled(jobs: Sequence[str], round_: int, run_seed: int) -> list[str]:
+    """The jobs in the order in which a round starts their workers."""
+    order = random.Random(derive_seed(run_seed, round_, "start"))  # noqa: S311  an order, not a secret
+    return order.sample(jobs, len(jobs))
+
+
 def turns(jobs: Sequence[str]) -> Iterator[tuple[str, ...]]:
     """The order of each turn of a block, without end: reversed every time, so that a linear drift cancels."""
     while True:
