@@ -30,14 +30,6 @@ def test_the_order_is_new_in_another_round_and_for_another_seed() -> None:
     assert len(orders) > 4
 
 
-def test_a_linear_drift_cancels_between_the_jobs_of_a_block() -> None:
-    places: Counter[str] = Counter()
-    everyone = [job for _, order in zip(range(6), schedule.turns(("a", "b", "c")), strict=False) for job in order]
-    for place, job in enumerate(everyone):
-        places[job] += place
-    assert len(set(places.values())) == 1
-
-
 def test_no_library_is_always_first() -> None:
     firsts = Counter(one.jobs[0] for r in range(60) for one in blocks(round_=r) if one.transform == "blur")
     assert set(firsts) == {"a", "b", "c"}

@@ -8,7 +8,6 @@ from bench_core import protocol
 from bench_core.errors import BenchError, ExitCode
 from bench_core.journal import Journal
 from bench_core.results import Status
-from bench_core.schedule import turns
 from bench_core.workers import Worker, WorkerGone
 
 Loading = Callable[[str, int, int], None]  # job, images decoded, images in all
@@ -60,20 +59,17 @@ class Crew:
         """One block: each job's process warms up and times value by value, one process at a time, in turns.
 
         Args:
-            requests: by job, in the order of the first turn.
+            requests: by job, in the order of their turns.
         """
         replies: dict[str, protocol.Reply] = {}
         for job, request in requests.items():
             self._workers[job].say(request)
         for job, request in requests.items():  # nobody begins before everybody is ready
             self._next(job, request, replies)
-        for order in turns(tuple(requests)):
-            if len(replies) == len(requests):
-                break
-            for job in order:
-                if job not in replies:
-                    self._workers[job].say(protocol.Go())
-                    self._next(job, requests[job], replies)
+        while waiting := [job for job in requests if job not in replies]:
+            for job in waiting:
+                self._workers[job].say(protocol.Go())
+                self._next(job, requests[job], replies)
         self._replace_gone(list(requests))
         return replies
 

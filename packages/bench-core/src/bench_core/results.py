@@ -48,7 +48,7 @@ class Block(Strict, frozen=True):
     block: int
     worker: str  # which worker process it was forked from
     position: int  # the block's place in the round's order, from 0
-    seat: int  # the library's place in the block's first turn, from 0
+    seat: int  # the library's place in each turn of the block, from 0
     started_at: str  # UTC, ISO 8601
     loops: int  # passes over the items per value
     seeds: tuple[int, ...]  # one per value

@@ -17,14 +17,15 @@ class Block(msgspec.Struct, frozen=True):
     block: int
     position: int  # in the round's order, from 0
     transform: str
-    jobs: tuple[str, ...]  # in the order of the first turn
+    jobs: tuple[str, ...]  # in the order of their turns
 
 
 def round_blocks(jobs: Mapping[str, Sequence[str]], round_: int, blocks: int, run_seed: int) -> Iterator[Block]:
     """All blocks of one round, in the order they are measured.
 
     Transforms come in random order, each in `blocks` blocks one after the other. The jobs of a block take turns, value
-    by value: in random order in the first turn, reversed in the second, and so on (see `turns`).
+    by value, in an order that is random and the same in every turn of the block: reversing it would let the last one
+    of a turn go twice in a row, with its memory still in the caches.
 
     Args:
         jobs: job -> the transforms it is to measure.
@@ -45,13 +46,6 @@ def shuffled(jobs: Sequence[str], round_: int, run_seed: int) -> list[str]:
     """The jobs in the order in which a round starts their workers."""
     order = random.Random(derive_seed(run_seed, round_, "start"))  # noqa: S311  an order, not a secret
     return order.sample(jobs, len(jobs))
-
-
-def turns(jobs: Sequence[str]) -> Iterator[tuple[str, ...]]:
-    """The order of each turn of a block, without end: reversed every time, so that a linear drift cancels."""
-    while True:
-        yield tuple(jobs)
-        yield tuple(reversed(jobs))
 
 
 def choose_loops(sec_per_item: float, num_items: int) -> int:

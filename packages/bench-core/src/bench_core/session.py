@@ -123,7 +123,7 @@ class Session:
         thumbnail = Path(self.start.outputs_dir) / thumbnail_name(library.name, request.transform)
         described = run_and_inspect(library, operation, items[0], thumbnail)
         library.seed(request.seed, operation)
-        sec = time_preview(library, operation, items, request.items, request.enough_sec)
+        sec = time_preview(library, operation, items[: request.items], request.enough_sec)
         return protocol.Previewed(sec_per_item=sec, output=described)
 
     def _measure(
