@@ -12,6 +12,8 @@ THREADS = 1
 MIN_VALUE_SEC = 0.01
 # One pass over the items is run untimed before the first value of every block.
 WARMUPS = 1
+# Before every value, after the others' turns: the items are copied, and the operation runs untimed for so long.
+WAKE_SEC = 0.005
 
 # Preflight.
 SLOW_THRESHOLD_SEC = 0.05  # per image; at or over it a transform is recorded slow

@@ -66,12 +66,7 @@ def time_values(
 
     def time_func(loops: int) -> float:
         take_turn()
-        # Others have worked since: bring the items back into the caches, and the processor out of its rest. A quick
-        # operation does it by itself; for one that takes longer than a value, touching its items is enough.
-        if loops > 1:
-            time_passes(operation, library.materialize, items, 1, library.synchronize)
-        else:
-            time_passes(library.copy, as_is, items, 1, library.synchronize)
+        wake(library, operation, items)
         library.seed(next(order), operation)
         spent.append(time_passes(operation, library.materialize, items, loops, library.synchronize))
         return spent[-1]
@@ -82,6 +77,19 @@ def time_values(
         runner.parse_args(["--worker", "--worker-task=0", "--pipe", str(os.dup(sink.fileno())), *shape])
         benchmark = runner.bench_time_func(name, time_func, inner_loops=len(items))
     return Timing(benchmark.get_values(), without_private_metadata(benchmark), sum(spent))
+
+
+def wake(library: Library, operation: Operation, items: Sequence[Item]) -> None:
+    """Others have worked since: bring items, code and heap back to where a long loop over the operation has them.
+
+    The same for every operation however many passes its values have, or a value of one pass would start colder.
+    """
+    time_passes(library.copy, as_is, items, 1, library.synchronize)
+    spent = 0.0
+    for item in items:
+        spent += time_passes(operation, library.materialize, [item], 1, library.synchronize)
+        if spent >= policy.WAKE_SEC:
+            break
 
 
 def without_private_metadata(benchmark: Any) -> str:
