@@ -1,6 +1,8 @@
 """The statistics: what a summary, a ratio and a verdict follow from. benchmarks/aa_simulation.py shows how often."""
 
 import math
+import random
+from collections.abc import Iterable, Sequence
 
 import pytest
 from bench_core import policy
@@ -31,6 +33,20 @@ def samples(*rounds: tuple[float, ...], blocks: int = 2) -> list[Sample]:
 def around(sec: float, *factors: float) -> list[Sample]:
     """One process per factor, two blocks of one value each."""
     return samples(*[(sec * factor, sec * factor) for factor in factors])
+
+
+def turns(processes: Iterable[float], factors: Sequence[float]) -> list[Sample]:
+    """One process per seconds, in one block each, with a value for every factor."""
+    return [Sample(round_, 0, tuple(sec * factor for factor in factors)) for round_, sec in enumerate(processes)]
+
+
+def drifting(slots: Sequence[Sequence[int]], drift: float, sec: float) -> list[Sample]:
+    """Values of 1 % noise on a machine that slows down by `drift` over 4000 slots, standing where `slots` says."""
+    noise = random.Random(f"{sec} {slots}")
+    return [
+        Sample(round_, 0, tuple(sec * noise.lognormvariate(0, 0.01) * (1 + drift * slot / 4000) for slot in found))
+        for round_, found in enumerate(slots)
+    ]
 
 
 FIVE = (0.99, 1.01, 1.0, 0.98, 1.02)
@@ -128,19 +144,56 @@ def test_blocks_that_stand_alone_are_left_out_of_a_paired_ratio() -> None:
     assert speed_ratio(ours, around(2.0, *FIVE)).ratio == pytest.approx(2.0)
 
 
-def test_a_linear_drift_cancels_when_the_order_of_a_round_is_reversed() -> None:
-    def drifting(places: tuple[int, int]) -> list[Sample]:
-        return [
-            Sample(round_, block, (1.0 + 0.02 * (4 * round_ + place),))
-            for round_ in range(5)
-            for block, place in enumerate(places)
-        ]
+def test_values_are_paired_by_turn() -> None:
+    ours, base = [Sample(0, 0, (1.0, 4.0, 2.0))], [Sample(0, 0, (1.5, 4.0, 9.0))]
+    assert speed_ratio(ours, base).ratio == pytest.approx(1.5)  # of 1.5, 1 and 4.5; medians would make 4 / 2
 
-    reversed_order = speed_ratio(drifting((0, 3)), drifting((1, 2)))
-    assert reversed_order.ratio == pytest.approx(1.0, abs=5e-4)
-    assert reversed_order.verdict is Verdict.INCONCLUSIVE
-    same_order = speed_ratio(drifting((0, 2)), drifting((1, 3)))
-    assert same_order.ratio > 1.01
+
+def test_a_slow_turn_is_slow_for_both_and_cancels() -> None:
+    state = (1.0, 1.0, 1.9, 1.9, 1.4)
+    found = speed_ratio(turns([1.0] * 4, state), turns([1.1] * 4, state))
+    assert (found.ratio, found.low, found.high) == pytest.approx((1.1, 1.1, 1.1))
+    assert found.verdict is Verdict.FASTER
+
+
+@pytest.mark.parametrize("hit", range(5))
+def test_a_burst_that_hits_one_value_of_a_pair_does_not_move_the_ratio(hit: int) -> None:
+    ours, base = turns(FIVE, (1.0,) * 5), turns(reversed(FIVE), (1.0,) * 5)
+    burst = tuple(3.0 if turn == hit else 1.0 for turn in range(5))
+    assert speed_ratio(turns(FIVE, burst), base) == speed_ratio(ours, base)
+    assert speed_ratio(ours, turns(reversed(FIVE), burst)) == speed_ratio(ours, base)
+
+
+def test_a_round_counts_once_however_many_turns_it_has() -> None:
+    ours = [Sample(0, 0, (1.0,) * 9), Sample(1, 0, (1.0,))]
+    base = [Sample(0, 0, (4.0,) * 9), Sample(1, 0, (1.0,))]
+    assert speed_ratio(ours, base).ratio == pytest.approx(2.0)
+
+
+def test_blocks_of_unequal_length_meet_by_their_medians() -> None:
+    many, one = [Sample(0, 0, (1.0, 2.0, 50.0))], [Sample(0, 0, (6.0,))]
+    assert speed_ratio(many, one).ratio == pytest.approx(3.0)
+    assert speed_ratio(one, many).ratio == pytest.approx(1 / 3)
+
+
+def test_a_linear_drift_flips_no_verdict_where_libraries_take_turns() -> None:
+    order = random.Random(1)
+    places = [order.sample(range(4), 2) for _ in range(10)]  # of two libraries among four, constant within a round
+    firsts = [400 * round_ + 20 * order.randrange(20) for round_ in range(10)]  # 20 transforms of 5 turns of 4
+
+    def slots(library: int) -> list[list[int]]:
+        starts = [first + place[library] for first, place in zip(firsts, places, strict=True)]
+        return [[start + 4 * turn for turn in range(5)] for start in starts]
+
+    for slowdown, verdict in ((1.0, Verdict.INCONCLUSIVE), (1.1, Verdict.FASTER), (1 / 1.1, Verdict.SLOWER)):
+        for drift in (0.0, 0.2):
+            found = speed_ratio(drifting(slots(0), drift, 1.0), drifting(slots(1), drift, slowdown))
+            assert found.verdict is verdict
+            assert found.ratio == pytest.approx(slowdown, rel=0.01)
+
+    one_by_one = [[5 * round_ + turn for turn in range(5)] for round_ in range(10)]
+    later = [[slot + 2000 for slot in found] for found in one_by_one]
+    assert speed_ratio(drifting(one_by_one, 0.2, 1.0), drifting(later, 0.2, 1.0)).verdict is Verdict.FASTER
 
 
 def test_a_library_against_itself_is_inconclusive() -> None:

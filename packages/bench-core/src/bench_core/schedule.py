@@ -1,4 +1,4 @@
-"""Who is measured when: a new random order each round, and short alternating blocks inside it. Pure."""
+"""Who is measured when: transforms in a new random order each round, and turns inside each. Pure."""
 
 import math
 import random

@@ -2,16 +2,18 @@
 
 The unit of replication is the worker process: memory placement alone moves a value by 10 % between processes, so
 values of one process are summarised by their median first, and intervals come from the variation between processes.
-With the three to ten processes of a run a 95 % percentile bootstrap covers 86 to 92 % where processes differ
-(benchmarks/aa_simulation.py prints both), so intervals are Student's t on the logarithm of process medians, or of
-ratios where libraries were measured in pairs.
+They are Student's t on the logarithm of process medians, or of a round's ratio where libraries took turns, and cover
+as often as they say (94.6 to 97 %). A 95 % percentile bootstrap over processes covers 86 to 90 % with ten of them and
+73 % with three; one that draws turns within processes as well covers 85 to 100 %, depending on which of the two varies
+more (benchmarks/aa_simulation.py prints all three, and what follows).
 
-What the constants of `policy` buy, from the same simulation. Where the noise is large a verdict at 99 % is false in 1 %
-of comparisons of a library with itself, which is the most we allow, with nothing to spare; at 99.5 % it is 0.5 %. What
-that costs is sensitivity: with five processes a 10 % slowdown of a compute-bound transform (the ratio of a pair of
-processes scatters by 3 %) is then called slower in 84 % of cases, with six in 94 %, for a fifth more measuring. More
-blocks per process gain less than more processes. Where the ratio scatters by 12 %, as a flip's does, six processes
-cannot see 10 % at all, and the table says inconclusive.
+What the constants of `policy` buy. Where processes differ by 5 to 10 % a verdict at 99 % is false in 1 % of comparisons
+of a library with itself, which is the most we allow, with nothing to spare; at 99.5 % it is 0.5 %. What that costs is
+sensitivity. A 10 % slowdown of a compute-bound transform (the ratio of a round scatters by 2 %) is still called slower
+in 99 % of cases, with five processes as with ten. Of a memory-bound one, as a flip (11 %), it is in 10 % with six
+processes, 21 % with eight and 31 % with ten, and otherwise the table says inconclusive: only more processes help. Where
+others use the machine too, a compute-bound ratio scatters by 10 % as well (55 % found by ten processes), and more
+turns help more: 86 % for twice as many.
 """
 
 import math
