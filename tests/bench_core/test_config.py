@@ -1,11 +1,14 @@
 """The configuration as a value: what it refuses, how it is written, when two are the same."""
 
+import re
 import tomllib
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from bench_core.config import Config, canonical, config_sha256, differences, dump_config
+from bench_core.matrix import find_root
 
 
 def config(**changes: Any) -> Config:
@@ -92,3 +95,14 @@ def test_a_difference_is_named_with_both_values() -> None:
 def test_lists_differ_by_what_only_one_side_has() -> None:
     found = differences(config(transforms=("Resize", "Invert")), config(transforms=("Resize", "Pad")))
     assert found == ["transforms: only there Invert, only here Pad"]
+
+
+def test_the_documented_defaults_are_the_real_ones() -> None:
+    document = find_root(Path(__file__).parent) / "docs" / "configuration.md"
+    rows = re.findall(r"^\| `(\w+)` \|[^|]*\| ([^|]*?) \|", document.read_text(encoding="utf-8"), re.MULTILINE)
+    written = {key: text.strip("`") for key, text in rows}
+    defaults = msgspec.structs.asdict(config())
+    assert written.keys() >= defaults.keys()
+    plain = {key: value for key, value in defaults.items() if isinstance(value, int | float)}
+    real = {key: str(value).lower().removesuffix(".0") for key, value in plain.items()}
+    assert {key: written[key] for key in plain} == real

@@ -71,6 +71,12 @@ def test_each_round_has_a_worker_of_its_own(good: tuple[Path, Outcome]) -> None:
     assert len({b.worker for b in blocks}) == 2
 
 
+def test_libraries_that_took_turns_have_begun_together(good: tuple[Path, Outcome]) -> None:
+    one, other = ([b.started_at for b in r.measurements["Invert"].blocks] for r in good[1].results)
+    assert one == other
+    assert len(set(one)) == 4
+
+
 def test_a_slow_transform_is_recorded_with_its_figure_and_not_measured(good: tuple[Path, Outcome]) -> None:
     slow = good[1].results[0].measurements["Elastic"]
     assert slow.status is Status.SLOW
@@ -209,6 +215,12 @@ def test_memory_beyond_the_limit_is_refused_and_recorded(root: Path) -> None:
     found = bad(root, "Brightness", memory=512 * 1024**2)
     assert found.status is Status.ERROR
     assert "MemoryError" in str(found.reason)
+
+
+def test_a_transform_that_changes_the_number_of_threads_is_an_error(root: Path) -> None:
+    found = bad(root, "Sharpen")
+    assert found.status is Status.ERROR
+    assert "asked for 1 thread(s), but after it was used openblas.0 answers 2" in str(found.reason)
 
 
 def test_what_a_library_prints_is_not_taken_for_an_answer(root: Path) -> None:

@@ -201,7 +201,26 @@ def test_a_status_needs_its_reason_and_ok_its_values(tmp_path: Path) -> None:
     path = changed(tmp_path, lambda data: data["measurements"]["Elastic"].update(reason=None))
     assert "without a reason" in refusal(path)
     path = changed(tmp_path, lambda data: data["measurements"]["Elastic"].update(status="ok", reason=None))
-    assert "without a measured value" in refusal(path)
+    assert "status ok with 0 of 12 blocks" in refusal(path)
+
+
+def test_a_measurement_that_lost_a_block_is_not_ok(tmp_path: Path) -> None:
+    path = changed(tmp_path, lambda data: data["measurements"]["Resize"]["blocks"].pop())
+    assert "status ok with 11 of 12 blocks" in refusal(path)
+
+
+def test_a_block_needs_a_place_in_its_run(tmp_path: Path) -> None:
+    assert "a place that the run does not have" in refusal(changed(tmp_path, lambda d: first_block(d).update(round=6)))
+    assert "round" in refusal(changed(tmp_path, lambda d: first_block(d).update(round=-1)))
+
+
+def test_every_value_has_its_seed(tmp_path: Path) -> None:
+    assert "one seed for each value" in refusal(changed(tmp_path, lambda data: first_block(data).update(seeds=[1])))
+
+
+def test_values_without_conditions_are_refused(tmp_path: Path) -> None:
+    path = changed(tmp_path, lambda data: data.update(conditions=None))
+    assert "conditions that are not recorded" in refusal(path)
 
 
 def test_a_huge_file_is_refused_before_it_is_read(tmp_path: Path) -> None:

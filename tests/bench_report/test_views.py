@@ -1,5 +1,6 @@
 """Which figure, mark and footnote stands in which cell."""
 
+import msgspec
 import pytest
 from bench_core.results import Result, Status
 from bench_report.figures import UNITS
@@ -90,6 +91,17 @@ def test_one_process_has_no_interval_and_says_so() -> None:
     assert "one process" in sheet.notes[cell.notes[0] - 1]
 
 
+def test_a_number_of_a_transform_that_changed_nothing_says_so() -> None:
+    measured = make_measurement(1e-3)
+    output = msgspec.structs.replace(measured.output, changed=False)
+    sheet = sheet_of(make_result("kornia", {"Resize": msgspec.structs.replace(measured, output=output), "Pad": 1e-3}))
+    cell = cell_of(sheet.tables[0], "Resize")
+    assert [sheet.notes[number - 1] for number in cell.notes] == [
+        "kornia: changed nothing in the image that was looked at"
+    ]
+    assert cell_of(sheet.tables[0], "Pad").notes == ()
+
+
 def test_reference_rows_stand_last() -> None:
     rows = sheet_of(make_result("kornia", {"Resize": 1e-3})).tables[0].rows
     assert [label for label, _ in rows] == ["Resize", "no-op: the harness's own cost", "a plain copy of the item"]
@@ -111,6 +123,14 @@ def test_a_ratio_stands_beside_its_baseline() -> None:
     assert cell_of(table, "Resize", 1).text == "1×"
     assert cell_of(table, "Resize", 0).text.endswith("×")
     assert cell_of(table, "Resize", 0).interval
+
+
+def test_a_ratio_between_two_runs_says_that_nobody_took_turns() -> None:
+    bundles = [make_bundle([make_result(name, {"Resize": 1e-3})], f"run-{name}") for name in ("ant", "mole")]
+    (section,) = sections(bundles)
+    sheet = build_sheet(section, build_rows(section, "ant"), UNITS["img/s"], baseline="ant")
+    assert sheet.notes == ("not measured in turns with what it is compared with",)
+    assert [cell_of(sheet.tables[1], "Resize", column).notes for column in (0, 1)] == [(), (1,)]
 
 
 def test_a_row_without_its_baseline_says_so() -> None:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, NoReturn, Protocol
 
-from bench_core import commands, suggest
+from bench_core import commands, suggest, terminal
 from bench_core.errors import BenchError, ExitCode
 
 if TYPE_CHECKING:
@@ -20,10 +20,6 @@ ENTRY_POINT_GROUP = "bench.commands"
 # Commands of our other packages: command -> (package, its folder, what it does). A third party's are found as well.
 ELSEWHERE = {
     "report": ("bench-report", "packages/report", "tables and documents from runs"),
-    "compare": ("bench-report", "packages/report", "one run against another"),
-    "publish": ("bench-report", "packages/report", "put results where others read them"),
-    "score": ("bench-score", "packages/bench-score", "errors of pre-trained models on a dataset"),
-    "launch": ("bench-launch", "packages/launch", "run on another machine"),
 }
 
 
@@ -59,10 +55,11 @@ class Parser(argparse.ArgumentParser):
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code."""
+    terminal.prepare()
     try:
         return _dispatch(list(sys.argv[1:] if arguments is None else arguments))
     except BenchError as error:
-        print(f"bench: {error}", file=sys.stderr)
+        print(f"bench: {terminal.visible(str(error))}", file=sys.stderr)
         return int(error.code)
     except KeyboardInterrupt:
         print("bench: interrupted; a run that had begun continues with: bench run --resume DIR", file=sys.stderr)
@@ -72,6 +69,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if not _reader_left():
             raise
         return 128 + SIGPIPE
+    except OSError as error:  # a path that was named and that the system refuses: no permission, too long, a full disk
+        where = f"{error.filename}: " if error.filename else ""
+        print(f"bench: {terminal.visible(f'{where}{error.strerror or error}')}", file=sys.stderr)
+        return int(ExitCode.USAGE)
     except SystemExit as end:  # --help, once it is printed
         return end.code if isinstance(end.code, int) else int(ExitCode.OK)
 

@@ -5,6 +5,7 @@ take turns, value by value (see bench_core.schedule), and only one works at a ti
 """
 
 from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
 from pathlib import Path
 
 import msgspec
@@ -89,7 +90,6 @@ def first_message(job: Job, config: Config, subset: Subset, interpreters: Interp
     return protocol.Start(
         library=job.library,
         device=job.device,
-        scenario=job.scenario,
         threads=config.threads,
         isolation=config.isolation,
         data_root=subset.root,
@@ -208,11 +208,11 @@ class Round:
         workers = {job: self.crew.name(job) for job in jobs}
         requests = {job: self._request(job, block) for job in jobs}
         records: list[log.Record] = []
+        started_at = datetime.now(UTC).isoformat(timespec="milliseconds")
         for job, reply in self.crew.measure(requests).items():
             match reply:
                 case protocol.Measured():
-                    seat = block.jobs.index(job)
-                    records.append(timed(job, seat, block, requests[job], workers[job], reply))
+                    records.append(timed(job, block, started_at, requests[job], workers[job], reply))
                 case protocol.Failed():
                     records.append(log.Failed(job=job, transform=block.transform, failure=reply))
         self.journal.append(*records)
@@ -237,7 +237,12 @@ def is_slow(preview: protocol.Previewed, config: Config) -> bool:
 
 
 def timed(
-    job: str, seat: int, block: schedule.Block, request: protocol.Measure, worker: str, measured: protocol.Measured
+    job: str,
+    block: schedule.Block,
+    started_at: str,
+    request: protocol.Measure,
+    worker: str,
+    measured: protocol.Measured,
 ) -> log.Timed:
     """A job's part of a block, as the journal holds it."""
     return log.Timed(
@@ -248,8 +253,8 @@ def timed(
             block=block.block,
             worker=worker,
             position=block.position,
-            seat=seat,
-            started_at=measured.started_at,
+            seat=block.jobs.index(job),
+            started_at=started_at,
             loops=request.loops,
             seeds=request.seeds,
             values_sec=measured.values_sec,

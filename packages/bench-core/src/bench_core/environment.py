@@ -215,7 +215,7 @@ def _build(
     steps = (
         ["venv", "--no-project", "--python", sys.executable, str(folder)],
         # Compiled now: importing torch is three times as fast, and no library pays for the first import of a run.
-        ["pip", "sync", "--compile-bytecode", "--require-hashes", "--python", str(python), str(lock_path(root, group))],
+        ["pip", "sync", "--require-hashes", "--compile-bytecode", "--python", str(python), str(lock_path(root, group))],
         # Editable: what is measured is the code that is there, and no copy of it.
         ["pip", "install", "--no-deps", "--python", str(python)]
         + [argument for package in packages for argument in ("--editable", str(root / package))],

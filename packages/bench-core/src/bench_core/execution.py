@@ -14,7 +14,7 @@ from bench_core import bundle, dataset, environment
 from bench_core import journal as log
 from bench_core.assembly import write_results
 from bench_core.catalog import Catalog
-from bench_core.conductor import Interpreters, conduct
+from bench_core.conductor import OUTPUTS, Interpreters, conduct
 from bench_core.config import Config, config_sha256, dump_config
 from bench_core.errors import BenchError, ExitCode
 from bench_core.files import write_atomically
@@ -203,6 +203,6 @@ def _write_beginnings(folder: Path, config: Config, subset: dataset.Subset, plan
     write_atomically(folder / bundle.CONFIG, dump_config(config).encode())
     first = next(dataset.load(subset))
     for scenario in dict.fromkeys(job.scenario for job in plan.jobs):
-        save_thumbnail(first, folder / "outputs" / scenario / "input.png")
+        save_thumbnail(first, folder / OUTPUTS / scenario / "input.png")
     description = msgspec.json.format(msgspec.json.encode(describe_machine(root)), indent=1)
     write_atomically(written, description + b"\n")

@@ -1,11 +1,15 @@
-"""Files that are whole or absent: temporary name, flush, rename. And their hashes."""
+"""Files that are whole or absent: temporary name, flush, rename. Their hashes. And TOML that a person wrote."""
 
 import hashlib
 import os
 import tempfile
+import tomllib
 from pathlib import Path
+from typing import Any
 
 from bench_core.errors import BenchError, ExitCode
+
+MAX_TOML_BYTES = 256 * 1024  # nobody writes more by hand
 
 
 def write_atomically(path: Path, data: bytes) -> None:
@@ -39,3 +43,29 @@ def sha256_file(path: Path) -> str:
 
 def sha256_bytes(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """What a TOML file says. No more than MAX_TOML_BYTES are read of anything, a pipe or a device included.
+
+    Raises:
+        OSError: it cannot be read.
+        ValueError: it is too large, no UTF-8, not TOML, or nested too deeply.
+    """
+    with path.open("rb") as stream:
+        data = stream.read(MAX_TOML_BYTES + 1)
+    if len(data) > MAX_TOML_BYTES:
+        raise ValueError(f"larger than {MAX_TOML_BYTES // 1024} KiB, so it was not read")
+    return parse_toml(data.decode("utf-8"))
+
+
+def parse_toml(text: str) -> dict[str, Any]:
+    """What TOML text says.
+
+    Raises:
+        ValueError: it is not TOML, holds a number of thousands of digits, or is nested too deeply.
+    """
+    try:
+        return tomllib.loads(text)
+    except RecursionError as error:
+        raise ValueError("nested too deeply") from error

@@ -1,14 +1,17 @@
 """matrix.toml: the groups, libraries and scenarios that exist, and the exclusions with their reasons."""
 
-import tomllib
-from collections.abc import Iterator
+import re
+from collections.abc import Collection, Iterator
 from pathlib import Path
 
 import msgspec
 
 from bench_core.errors import BenchError
+from bench_core.files import read_toml
 
 FILE_NAME = "matrix.toml"
+_LABEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+_TAKEN = {"dev", "tools"}  # environments and locks that are ours
 
 
 class Scenario(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -73,6 +76,37 @@ class Matrix(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         unknown = self.libraries.keys() - owners.keys()
         if unknown:
             raise ValueError(f"libraries.{min(unknown)} is in no group")
+        for library, note in self.libraries.items():
+            for scenario in note.transforms.keys() - self.scenarios.keys():
+                raise ValueError(f"libraries.{library}.transforms: there is no scenario {scenario!r}")
+        self._check_labels()
+        self._check_exclusions()
+
+    def _check_labels(self) -> None:
+        """Names become folders and files, and are typed on a command line."""
+        if not re.fullmatch(r"\d+(\.\d+)*", self.python):
+            raise ValueError(f'python = {self.python!r}: write a version, such as "3.11"')
+        modes = [mode for scenario in self.scenarios.values() for mode in scenario.modes]
+        for name in (*self.scenarios, *self.groups, *self.all_libraries(), *modes):
+            if not _LABEL.fullmatch(name):
+                raise ValueError(f"{name!r} is no name: only letters, digits, '.', '_' and '-'")
+        for name in _TAKEN & self.groups.keys():
+            raise ValueError(f"no group can be called {name!r}: the project's own environment and lock are")
+
+    def _check_exclusions(self) -> None:
+        """A misspelt name would exclude nothing, and nobody would notice."""
+        known: dict[str, Collection[str]] = {
+            "group": self.groups,
+            "library": self.all_libraries(),
+            "scenario": self.scenarios,
+            "mode": {mode for scenario in self.scenarios.values() for mode in scenario.modes},
+            "device": {device for group in self.groups.values() for device in group.devices},
+        }
+        for number, exclusion in enumerate(self.exclusions, 1):
+            for field, names in known.items():
+                name = getattr(exclusion, field)
+                if name is not None and name not in names:
+                    raise ValueError(f"exclusion {number}: there is no {field} {name!r}")
 
     def cells(self) -> Iterator[Cell]:
         """Every (group, media, device) that exists, in file order."""
@@ -113,7 +147,10 @@ def find_root(start: Path | None = None) -> Path:
     Raises:
         BenchError: there is none.
     """
-    here = (start or Path.cwd()).resolve()
+    try:
+        here = (start or Path.cwd()).resolve()
+    except FileNotFoundError as error:
+        raise BenchError("the current folder was deleted; change to a checkout of the project") from error
     for folder in (here, *here.parents):
         if (folder / FILE_NAME).is_file():
             return folder
@@ -128,8 +165,8 @@ def load_matrix(root: Path) -> Matrix:
     """
     path = root / FILE_NAME
     try:
-        return msgspec.convert(tomllib.loads(path.read_text(encoding="utf-8")), Matrix)
+        return msgspec.convert(read_toml(path), Matrix)
     except OSError as error:
         raise BenchError(f"{path}: cannot be read ({error.strerror})") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, msgspec.ValidationError) as error:
+    except (ValueError, msgspec.ValidationError) as error:
         raise BenchError(f"{path}: {error}") from error

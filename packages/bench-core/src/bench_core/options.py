@@ -37,7 +37,7 @@ _TEXTS = {
 _NUMBERS = {
     "num_runs": ("--num-runs", int, "timed values per process"),
     "processes": ("--processes", int, "fresh worker processes per library"),
-    "blocks": ("--blocks", int, "alternations between libraries inside a process"),
+    "blocks": ("--blocks", int, "measuring processes per worker process and transform, which share the values"),
     "threads": ("--threads", int, "threads a library may use"),
     "seed": ("--seed", int, "decides the order and every random parameter"),
     "timeout_sec": ("--timeout-sec", float, "limit of one measurement, in seconds"),

@@ -2,6 +2,7 @@
 
 import msgspec
 
+from bench_core import suggest
 from bench_core.catalog import Catalog
 from bench_core.config import Config
 from bench_core.errors import BenchError
@@ -40,8 +41,17 @@ def make_plan(matrix: Matrix, catalog: Catalog, config: Config) -> Plan:
     """Every chosen library in every chosen scenario and mode, tables that are compared standing together.
 
     Raises:
-        BenchError: nothing is left to measure.
+        BenchError: nothing is left to measure, or the matrix excludes a transform that the catalog does not have.
     """
+    for exclusion in matrix.exclusions:
+        if exclusion.transform is not None and exclusion.transform not in catalog.transforms:
+            raise suggest.unknown(
+                "transform",
+                exclusion.transform,
+                catalog.transforms,
+                source="matrix.toml, exclusions",
+                hint="bench list transforms",
+            )
     jobs: list[Job] = []
     excluded_jobs: dict[str, str] = {}
     for scenario in config.scenarios:

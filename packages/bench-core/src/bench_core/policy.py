@@ -15,6 +15,9 @@ WARMUPS = 1
 # Before every value, after the others' turns: the items are copied, and the operation runs untimed for so long.
 WAKE_SEC = 0.005
 
+# Passes over the items that the no-op row of a block is the mean of; the copy beside it takes one.
+NOOP_PASSES = 20
+
 # Preflight.
 SLOW_THRESHOLD_SEC = 0.05  # per image; at or over it a transform is recorded slow
 PREFLIGHT_ITEMS = 10
@@ -41,7 +44,7 @@ DEVICE = "cpu"
 ISOLATION = "fork"
 
 # The plan's estimate of its own duration, from 2-core machines; it decides nothing.
-ESTIMATE_START_SEC = 8.0  # a worker process: interpreter, one import of torch, decoding the items
+ESTIMATE_START_SEC = 3.0  # a worker process: interpreter, one import of torch, decoding the items; one processor each
 ESTIMATE_BLOCK_SEC = 0.1  # fork, pyperf's exchange and the reference rows, for every block
 ESTIMATE_ITEM_SEC = 0.001  # a typical transform of a typical image
 ESTIMATE_ITEMS = 64  # when all items are asked for: the embedded sample has so many
@@ -50,4 +53,4 @@ ESTIMATE_ITEMS = 64  # when all items are asked for: the embedded sample has so 
 LOAD_FRACTION = 0.25  # 1-minute load over the number of processors
 SWAP_USED_BYTES = 64 * 1024 * 1024
 ENVIRONMENT_BYTES = 8 * 1024**3  # free disk that building one environment may need
-RUN_BYTES = 512 * 1024**2  # free disk below which no run is started
+RUN_BYTES = 512 * 1024**2  # free disk below which a run is likely to be cut short

@@ -14,7 +14,6 @@ class Start(Message, frozen=True, tag="start"):
 
     library: str
     device: str
-    scenario: str
     threads: int
     isolation: str
     data_root: str  # folder of the items; names as in bench_core.dataset.Subset
@@ -64,16 +63,11 @@ class Loading(Message, frozen=True, tag="loading"):
 class Ready(Message, frozen=True, tag="ready"):
     """The worker has imported its library and holds its items."""
 
-    pid: int
     versions: dict[str, str]
     native_format: str
-    channels: int
-    offers: tuple[str, ...]
-    fingerprint: str
     conditions: Conditions
     media_bytes: int
     import_sec: float
-    load_sec: float
     rss_bytes: int
 
 
@@ -102,7 +96,6 @@ class Measured(Message, frozen=True, tag="measured"):
     noop_sec: float
     yardstick_sec: float
     peak_rss_growth_bytes: int
-    started_at: str
     harness_sec: float  # wall time of the measuring process beyond what it timed or waited for its turn
     pyperf_json: str
 

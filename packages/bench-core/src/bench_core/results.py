@@ -21,6 +21,7 @@ MAX_FILE_BYTES = 64 * 1024 * 1024
 # What a clock can have measured: less, more or no number at all is not a time.
 Seconds = Annotated[float, msgspec.Meta(ge=1e-12, le=1e7)]
 Count = Annotated[int, msgspec.Meta(ge=1)]
+Natural = Annotated[int, msgspec.Meta(ge=0)]
 
 NOOP = "noop"
 YARDSTICK = "yardstick"
@@ -44,18 +45,18 @@ class Strict(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
 class Block(Strict, frozen=True):
     """What one measuring process (a forked child) timed, all in seconds per item."""
 
-    round: int
-    block: int
+    round: Natural
+    block: Natural
     worker: str  # which worker process it was forked from
-    position: int  # the block's place in the round's order, from 0
-    seat: int  # the library's place in each turn of the block, from 0
-    started_at: str  # UTC, ISO 8601
-    loops: int  # passes over the items per value
+    position: Natural  # the block's place in the round's order, from 0
+    seat: Natural  # the library's place in each turn of the block, from 0
+    started_at: str  # UTC, ISO 8601; the same for all libraries that took turns in it
+    loops: Count  # passes over the items per value
     seeds: tuple[int, ...]  # one per value
     values_sec: Annotated[tuple[Seconds, ...], msgspec.Meta(min_length=1)]
     noop_sec: Seconds  # the reference rows, timed in the same child
     yardstick_sec: Seconds
-    peak_rss_growth_bytes: int  # peak resident memory over what the child started with
+    peak_rss_growth_bytes: Natural  # peak resident memory over what the child started with
 
     def sample(self) -> Sample:
         return Sample(round=self.round, block=self.block, values_sec=self.values_sec)
@@ -93,7 +94,7 @@ class Conditions(Strict, frozen=True):
     python: str
     platform: str
     cpu: str
-    device: str  # "cpu", or the name of the accelerator
+    device: str  # as asked for: cpu or gpu; which GPU this is stands in environment.json
     threads_asked: int
     threads_read: dict[str, int]  # by pool; what the libraries answered
     affinity: tuple[int, ...]  # processors the worker may run on
@@ -207,16 +208,14 @@ def decode_result(data: bytes, path: Path) -> Result:
 def _check(result: Result, path: Path) -> None:
     for name, measurement in result.measurements.items():
         where = f"{path}: {name}"
-        if len({(block.round, block.block) for block in measurement.blocks}) < len(measurement.blocks):
-            raise BenchError(f"{where}: a block is there twice", ExitCode.BUNDLE)
-        if measurement.status is Status.OK and not measurement.blocks:
-            raise BenchError(f"{where}: status ok without a measured value", ExitCode.BUNDLE)
+        _check_blocks(result, measurement, where)
         if measurement.status is not Status.OK and not measurement.reason:
             raise BenchError(f"{where}: status {measurement.status} without a reason", ExitCode.BUNDLE)
         expected = summarize([b.sample() for b in measurement.blocks]) if measurement.blocks else None
         if not same_numbers(expected, measurement.summary):
             raise BenchError(
-                f"{where}: the summary does not follow from the raw values; the file was changed by hand",
+                f"{where}: the summary does not follow from the raw values; the file was changed by hand, or written by "
+                "a version of bench that computes it differently",
                 ExitCode.BUNDLE,
             )
     references = summarize_references(result.measurements)
@@ -224,6 +223,23 @@ def _check(result: Result, path: Path) -> None:
         same_numbers(references[name], result.references[name]) for name in references
     ):
         raise BenchError(f"{path}: the reference rows do not follow from the raw values", ExitCode.BUNDLE)
+
+
+def _check_blocks(result: Result, measurement: Measurement, where: str) -> None:
+    """Every block has its place and its seeds, and none is missing where the status is ok."""
+    blocks = measurement.blocks
+    places = {(block.round, block.block) for block in blocks}
+    expected = result.num_processes * result.num_blocks
+    if len(places) < len(blocks):
+        raise BenchError(f"{where}: a block is there twice", ExitCode.BUNDLE)
+    if any(round_ >= result.num_processes or block >= result.num_blocks for round_, block in places):
+        raise BenchError(f"{where}: a block has a place that the run does not have", ExitCode.BUNDLE)
+    if any(len(block.seeds) != len(block.values_sec) for block in blocks):
+        raise BenchError(f"{where}: a block has not one seed for each value", ExitCode.BUNDLE)
+    if measurement.status is Status.OK and len(blocks) != expected:
+        raise BenchError(f"{where}: status ok with {len(blocks)} of {expected} blocks", ExitCode.BUNDLE)
+    if blocks and result.conditions is None:
+        raise BenchError(f"{where}: measured under conditions that are not recorded", ExitCode.BUNDLE)
 
 
 def same_numbers(one: Summary | None, other: Summary | None) -> bool:

@@ -66,7 +66,7 @@ def build_sample(root: Path) -> Path:
         BenchError: the photographs are not installed or are others than expected; the folder is damaged or cannot
             be written.
     """
-    folder = root / ".data" / "sample" / VERSION
+    folder = sample_folder(root)
     if not folder.is_dir():
         _build(folder)
     count = sum(1 for _ in folder.glob("*.jpg"))

@@ -1,14 +1,12 @@
 """A library with its items in memory, answering one request after another. Runs in a worker or in its child."""
 
 import gc
-import os
 import platform
 import resource
 import sys
 import time
 import traceback
 from collections.abc import Callable, Sequence
-from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -24,7 +22,6 @@ from bench_core.machine import cpu_model
 from bench_core.results import Conditions, Status
 from bench_core.timing import time_preview, time_reference, time_values
 
-NOOP_PASSES = 20
 SHARED = ("numpy", "pillow", "torch")
 
 
@@ -42,7 +39,7 @@ class Session:
         began = time.perf_counter()
         self.library: Library = load_library(start.library, start.device)
         self.library.limit_threads(start.threads)
-        imported = time.perf_counter()
+        self.import_sec = time.perf_counter() - began
         self._items: list[Item] = []
         self.media_bytes = 0
         subset = dataset.Subset(
@@ -52,8 +49,7 @@ class Session:
             self.media_bytes += rgb.nbytes
             self._items.append(self.library.from_rgb(rgb))
             on_loading(done, subset.num_items)
-        self.import_sec, self.load_sec = imported - began, time.perf_counter() - imported
-        self.threads_read = self.library.read_threads() | threads.read_pools()
+        self.threads_read = self._read_threads()
         wrong = threads.disagreements(start.threads, self.threads_read)
         if wrong:
             raise BenchError(
@@ -68,18 +64,16 @@ class Session:
         gc.collect()
         gc.freeze()
 
+    def _read_threads(self) -> dict[str, int]:
+        return self.library.read_threads() | threads.read_pools()
+
     def _ready(self) -> protocol.Ready:
         return protocol.Ready(
-            pid=os.getpid(),
             versions=self.library.versions(),
             native_format=self.library.native_format,
-            channels=3,
-            offers=tuple(self.library.transforms),
-            fingerprint=self.start.data_fingerprint,
             conditions=self._conditions(),
             media_bytes=self.media_bytes,
             import_sec=self.import_sec,
-            load_sec=self.load_sec,
             rss_bytes=psutil.Process().memory_info().rss,
         )
 
@@ -117,20 +111,24 @@ class Session:
 
     def _preflight(
         self, request: protocol.Preflight, operation: Operation, items: Sequence[Item]
-    ) -> protocol.Previewed:
+    ) -> protocol.Previewed | protocol.Failed:
         library = self.library
         library.seed(request.seed, operation)
         thumbnail = Path(self.start.outputs_dir) / thumbnail_name(library.name, request.transform)
         described = run_and_inspect(library, operation, items[0], thumbnail)
         library.seed(request.seed, operation)
         sec = time_preview(library, operation, items[: request.items], request.enough_sec)
+        # Once more: a transform may load a pool of its own, or set one, when it is used.
+        wrong = threads.disagreements(self.start.threads, self._read_threads())
+        if wrong:
+            reason = f"asked for {self.start.threads} thread(s), but after it was used {', '.join(wrong)}"
+            return protocol.Failed(status=Status.ERROR, reason=reason)
         return protocol.Previewed(sec_per_item=sec, output=described)
 
     def _measure(
         self, request: protocol.Measure, operation: Operation, items: Sequence[Item], channel: Channel
     ) -> protocol.Measured:
         began, rss_before = time.perf_counter(), psutil.Process().memory_info().rss
-        started_at = datetime.now(UTC).isoformat(timespec="milliseconds")
         timing = time_values(
             f"{self.library.name} {request.transform}",
             self.library,
@@ -143,14 +141,13 @@ class Session:
         )
         channel.take_turn()
         peak = peak_rss_bytes()
-        noop = time_reference(self.library, noop_operation, items, NOOP_PASSES)
+        noop = time_reference(self.library, noop_operation, items, policy.NOOP_PASSES)
         yardstick = time_reference(self.library, self.library.copy, items, 1)
         return protocol.Measured(
             values_sec=timing.values_sec,
             noop_sec=noop,
             yardstick_sec=yardstick,
             peak_rss_growth_bytes=max(0, peak - rss_before),
-            started_at=started_at,
             harness_sec=max(0.0, time.perf_counter() - began - timing.timed_sec - channel.waited_sec),
             pyperf_json=timing.pyperf_json,
         )

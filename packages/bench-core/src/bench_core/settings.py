@@ -5,7 +5,6 @@ stronger source replaces the weaker one's whole value; nothing is appended.
 """
 
 import re
-import tomllib
 from collections.abc import Iterable, Mapping
 from enum import IntEnum
 from pathlib import Path
@@ -16,6 +15,7 @@ import msgspec
 from bench_core import suggest
 from bench_core.config import ALL, Config
 from bench_core.errors import BenchError
+from bench_core.files import parse_toml, read_toml
 
 Names = tuple[str, ...]
 
@@ -76,13 +76,13 @@ def from_file(path: Path, source: str) -> Settings:
     Raises:
         BenchError: the file cannot be read, is not TOML, or says something unknown.
     """
-    if path.is_dir():
-        raise BenchError(f"{source} is a folder; name a file in it, such as {source}/resolved_config.toml")
     try:
-        read = tomllib.loads(path.read_text(encoding="utf-8"))
+        read = read_toml(path)
+    except IsADirectoryError as error:
+        raise BenchError(f"{source} is a folder; name a file in it, such as {source}/resolved_config.toml") from error
     except OSError as error:
         raise BenchError(f"{source}: cannot be read ({error.strerror})") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except ValueError as error:
         raise BenchError(f"{source}: not valid TOML ({error})") from error
     return {key: say(key, value, source, Rank.FILE) for key, value in read.items()}
 
@@ -122,7 +122,7 @@ def split_names(text: str) -> list[str]:
 def _value(written: str) -> Any:
     """A TOML value, or the text itself: `seed=1` is a number, `device=gpu` a string."""
     try:
-        read = tomllib.loads(f"value = {written}")
-    except tomllib.TOMLDecodeError:
+        read = parse_toml(f"value = {written}")
+    except ValueError:
         return written
     return read["value"] if read.keys() == {"value"} else written

@@ -89,7 +89,8 @@ def how_to_read(unit: Unit, baseline: str | None) -> tuple[str, ...]:
         "Bold is a winner: faster than every other library of the row, each time by at least "
         f"{percent_exact(policy.MIN_EFFECT)} and with a {percent_exact(policy.VERDICT_CONFIDENCE)} interval of the "
         "ratio that excludes 1. A row without bold has no winner.",
-        f"A ratio is a library's speed {base}, computed from pairs of neighbouring blocks and not from the medians.",
+        f"A ratio is a library's speed {base}, computed from pairs of values that were timed side by side and not from "
+        "the medians.",
     )
 
 

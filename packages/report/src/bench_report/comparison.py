@@ -3,21 +3,25 @@
 from collections.abc import Sequence
 from itertools import combinations
 
+from bench_core.results import Block
 from bench_core.statistics import Ratio, Verdict, independent_ratio, speed_ratio
 
 from bench_report.sections import Column
 
 
 def compare(column: Column, other: Column, transform: str) -> Ratio:
-    """Speed of `column` over `other`: in pairs of neighbouring blocks in one run, else between independent processes.
+    """Speed of `column` over `other`: from the blocks they took turns in, or else between independent processes.
+
+    In one run blocks stand apart where a library was lost and measured later, when the run was resumed.
 
     Raises:
         ValueError: one of them has no number.
     """
-    ours, base = column.samples(transform), other.samples(transform)
-    if column.bundle.run_id == other.bundle.run_id and _places(column, transform) & _places(other, transform):
-        return speed_ratio(ours, base)
-    return independent_ratio(ours, base)
+    ours, base = ({_turns(one, block): block.sample() for block in one.blocks(transform)} for one in (column, other))
+    together = ours.keys() & base.keys()
+    if together:
+        return speed_ratio([ours[turns] for turns in together], [base[turns] for turns in together])
+    return independent_ratio(list(ours.values()), list(base.values()))
 
 
 def compare_all(columns: Sequence[Column], transform: str) -> dict[tuple[str, str], Ratio]:
@@ -48,5 +52,6 @@ def winner(ratios: dict[tuple[str, str], Ratio]) -> str | None:
     return None
 
 
-def _places(column: Column, transform: str) -> set[tuple[int, int]]:
-    return {(sample.round, sample.block) for sample in column.samples(transform)}
+def _turns(column: Column, block: Block) -> tuple[str, int, int, str]:
+    """What is equal for blocks whose values were timed in turns."""
+    return column.bundle.run_id, block.round, block.block, block.started_at

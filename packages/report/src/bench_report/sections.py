@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 import msgspec
 from bench_core.bundle import Bundle
 from bench_core.errors import BenchError
-from bench_core.results import Measurement, Result, Status
+from bench_core.results import Block, Measurement, Result, Status
 from bench_core.statistics import Sample
 
 
@@ -32,16 +32,18 @@ class Column(msgspec.Struct, frozen=True):
     def measurement(self, transform: str) -> Measurement | None:
         return self.result.measurements.get(transform)
 
-    def samples(self, transform: str) -> list[Sample]:
+    def blocks(self, transform: str) -> tuple[Block, ...]:
         """The timed blocks of a transform; empty unless its status is ok."""
         found = self.measurement(transform)
-        return [block.sample() for block in found.blocks] if found and found.status is Status.OK else []
+        return found.blocks if found and found.status is Status.OK else ()
+
+    def samples(self, transform: str) -> list[Sample]:
+        """What the transform took."""
+        return [block.sample() for block in self.blocks(transform)]
 
     def copy_samples(self, transform: str) -> list[Sample]:
         """What a plain copy of the same items took in the same processes."""
-        found = self.measurement(transform)
-        blocks = found.blocks if found and found.status is Status.OK else ()
-        return [Sample(block.round, block.block, (block.yardstick_sec,)) for block in blocks]
+        return [Sample(block.round, block.block, (block.yardstick_sec,)) for block in self.blocks(transform)]
 
 
 class Section(msgspec.Struct, frozen=True):

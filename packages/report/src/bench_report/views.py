@@ -1,6 +1,6 @@
 """From rows to the sheet that is printed: which figure, mark and footnote stands in which cell."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from bench_core import policy
 from bench_core.results import NOOP, YARDSTICK, Status
@@ -51,9 +51,9 @@ def _speed_table(section: Section, rows: Sequence[Row], unit: Unit, notes: Notes
         if summary is None:
             return _without_number(library, cell, notes)
         text, interval = timing(unit, summary.median_sec, summary.low_sec, summary.high_sec)
-        alone = () if interval else (notes.number("measured in one process: no interval, so no winner"),)
         mark = UNSTABLE if summary.unstable else None
-        return Cell(text, interval, strong=library == row.winner, mark=mark, notes=alone)
+        told = tuple(notes.number(reservation) for reservation in _reservations(library, cell))
+        return Cell(text, interval, strong=library == row.winner, mark=mark, notes=told)
 
     grid = _grid(section, rows, figure)  # first, so that footnotes are numbered as they are read
     references = tuple(
@@ -74,7 +74,7 @@ def _ratio_table(section: Section, rows: Sequence[Row], baseline: str | None, no
         if row.baseline is None:
             return Cell("no baseline", notes=(notes.number(f"{baseline}, the baseline, has no number here"),))
         strong = library == row.winner
-        return _ratio(cell.ratio, strong=strong) if cell.ratio else Cell("1×", strong=strong)
+        return _ratio(cell.ratio, notes, strong=strong) if cell.ratio else Cell("1×", strong=strong)
 
     return Table(f"Speed over {baseline or 'the fastest of the row'}", _heads(section), _grid(section, rows, figure))
 
@@ -103,9 +103,10 @@ def _heads(section: Section) -> tuple[str, ...]:
     return ("transform", *(short(f"{c.library} {c.version or '(version unknown)'}") for c in section.columns))
 
 
-def _ratio(ratio: Ratio, *, strong: bool) -> Cell:
+def _ratio(ratio: Ratio, notes: Notes, *, strong: bool) -> Cell:
     text, interval = with_interval(ratio.ratio, ratio.low, ratio.high)
-    return Cell(f"{text}×", interval, strong=strong)
+    apart = () if ratio.paired else (notes.number("not measured in turns with what it is compared with"),)
+    return Cell(f"{text}×", interval, strong=strong, notes=apart)
 
 
 def _reference(column: Column, name: str, unit: Unit, notes: Notes) -> Cell:
@@ -117,6 +118,14 @@ def _reference(column: Column, name: str, unit: Unit, notes: Notes) -> Cell:
         return Cell(microseconds(found.median_sec))
     text, interval = timing(unit, found.median_sec, found.low_sec, found.high_sec)
     return Cell(text, interval)
+
+
+def _reservations(library: str, cell: data.Cell) -> Iterator[str]:
+    """What a reader has to know of a number."""
+    if cell.summary and cell.summary.low_sec is None:
+        yield "measured in one process: no interval, so no winner"
+    if cell.measurement and cell.measurement.output and not cell.measurement.output.changed:
+        yield f"{library}: changed nothing in the image that was looked at"
 
 
 def _without_number(library: str, cell: data.Cell, notes: Notes) -> Cell:

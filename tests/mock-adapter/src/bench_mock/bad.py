@@ -20,6 +20,7 @@
 | Brightness | takes memory until it is refused |
 | VerticalFlip | kills its parent, the worker, and hangs as an orphan that holds its pipes |
 | Rotate | works, and prints what looks like a reply |
+| Sharpen | works, and sets the pools of this process to other numbers of threads |
 """
 
 import ctypes
@@ -31,6 +32,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import numpy as np
+import threadpoolctl
 from bench_core.adapter import Operation, Transforms
 
 from bench_mock.arrays import Array, ArrayLibrary
@@ -162,6 +164,15 @@ def rotate(**_: Any) -> Operation:
         return np.rot90(item).copy()
 
     return chatter
+
+
+@transforms("Sharpen")
+def sharpen(**_: Any) -> Operation:
+    def with_more_threads(item: Array) -> Array:
+        threadpoolctl.threadpool_limits(2)
+        return 255 - item
+
+    return with_more_threads
 
 
 def hang() -> NoReturn:

@@ -74,9 +74,10 @@ def _headline(plan: Plan, config: Config) -> str:
 def _shape(config: Config) -> str:
     data = config.data_dir or "the embedded sample"
     items = "all items" if config.num_items is None else f"{config.num_items} items"
+    blocks = f" in {config.blocks} blocks" if config.blocks > 1 else ""
     return (
         f"{config.device}; {items} of {data}; "
-        f"{config.processes} processes x {config.num_runs} values in {config.blocks} blocks; "
+        f"{config.processes} processes x {config.num_runs} values{blocks}; "
         f"threads {config.threads}, seed {config.seed}, {config.isolation}"
     )
 

@@ -17,12 +17,8 @@ from bench_core.plan import make_plan
 if TYPE_CHECKING:
     from bench_core.execution import Outcome
 
-if TYPE_CHECKING:
-    from bench_core.execution import Outcome
-
 HELP = "measure; every finished measurement is kept, whatever happens"
 RUNS = "results/runs"
-BROKEN = ("error", "crashed", "timeout", "unavailable")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
