@@ -21,6 +21,8 @@ ENTRY_POINT_GROUP = "bench.commands"
 ELSEWHERE = {
     "report": ("bench-report", "packages/report", "tables and documents from runs"),
     "compare": ("bench-report", "packages/report", "one run against another"),
+    "history": ("bench-report", "packages/report", "the same cells over many runs"),
+    "coverage": ("bench-report", "packages/report", "what results lack of a published set"),
     "publish": ("bench-report", "packages/report", "put results where others read them"),
     "score": ("bench-score", "packages/bench-score", "errors of pre-trained models on a dataset"),
     "launch": ("bench-launch", "packages/launch", "run on another machine"),
