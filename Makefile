@@ -11,14 +11,17 @@ NOX := .tools/bin/nox
 PYTHON_ID := $(shell $(PYTHON) -c 'import os, sys, zlib; print("%d.%d.%d-%08x" % (sys.version_info[:3] + (zlib.crc32(os.getcwd().encode()) & 0xFFFFFFFF,)))' 2>/dev/null)
 STAMP := .tools/made-$(PYTHON_ID)
 
-.PHONY: help setup bench report sample test lint clean
+# What opens the page in its tests: the first of these that is there.
+BROWSERS := chromium chromium-browser google-chrome
+
+.PHONY: help setup bench report sample test browser lint clean
 .DELETE_ON_ERROR:
 
 help:
-	@echo 'make bench    measure all libraries on the sample images, the quick profile, and write the tables'
+	@echo 'make bench    measure all libraries on the sample images, the quick profile, and write the page and tables'
 	@echo '              (more flags for bench run: make bench ARGS="--processes 3")'
-	@echo 'make test     lint, then every test'
-	@echo 'make report   the tables again, from runs that exist'
+	@echo 'make test     lint, then every test (as root with apt, it installs Chromium where no browser is)'
+	@echo 'make report   the page and tables again, from runs that exist'
 	@echo 'make lint     style, types and import rules'
 	@echo 'make sample   the sample images'
 	@echo 'make setup    only the tools, in .tools (PYTHON=/path/to/python3 chooses the interpreter for everything)'
@@ -30,7 +33,8 @@ setup: $(STAMP)
 bench: $(STAMP)
 	@$(NOX) -s sample
 	@$(NOX) -s versus -- --profile quick $(ARGS); code=$$?; \
-	  if [ $$code -eq 0 ] || [ $$code -eq 9 ]; then $(NOX) -s report && exit $$code; else exit $$code; fi
+	  if [ $$code -eq 0 ] || [ $$code -eq 9 ]; then \
+	    $(NOX) -s report && echo 'The page: $(CURDIR)/results/report/results.html' && exit $$code; else exit $$code; fi
 
 report: $(STAMP)
 	@$(NOX) -s report -- $(ARGS)
@@ -41,8 +45,19 @@ sample: $(STAMP)
 lint: $(STAMP)
 	@$(NOX) -s lint
 
-test: lint
+test: lint browser
 	@$(NOX) -s tests -- $(ARGS)
+
+# The page is tested in a real browser, or not at all: without one this stops before the tests do.
+browser:
+	@for name in $(BROWSERS); do command -v $$name > /dev/null && exit 0; done; \
+	  if [ "$$(id -u)" = 0 ] && command -v apt-get > /dev/null; then \
+	    echo 'Installing Chromium, in which the page is tested'; \
+	    apt-get -q update && DEBIAN_FRONTEND=noninteractive apt-get -q install -y --no-install-recommends chromium; \
+	  else \
+	    echo 'The page is tested in a browser, and none of $(BROWSERS) is there.' \
+	      'Install one (Debian and Ubuntu: apt-get install -y chromium), then again: make test'; exit 1; \
+	  fi
 
 clean:
 	rm -rf .tools .envs .data

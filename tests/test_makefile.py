@@ -8,6 +8,8 @@ import pytest
 from bench_core.environment import DRIVER_PACKAGES
 from bench_core.matrix import find_root
 
+from tests.bench_report.browser import BROWSERS
+
 ROOT = find_root(Path(__file__).parent)
 # A Python that says it is 3.10.
 OLD_PYTHON = "#!/bin/sh\nexec python3 -c \"import sys; sys.version_info = (3, 10, 4, 'final', 0); $2\"\n"
@@ -51,6 +53,43 @@ def test_a_python_that_is_not_there_is_named(checkout: Path) -> None:
     shown = make(checkout, "setup", "PYTHON=/nowhere/python3")
     assert shown.returncode != 0
     assert 'bench needs Python 3.11 or newer, and "/nowhere/python3" is not there.' in shown.stdout
+
+
+def make_browser(checkout: Path, commands: Path, **scripts: str) -> subprocess.CompletedProcess[str]:
+    """`make browser` where no other commands exist than these."""
+    commands.mkdir()
+    for name, script in scripts.items():
+        path = commands / name.replace("_", "-")
+        path.write_text(f"#!/bin/sh\n{script}\n")
+        path.chmod(0o755)
+    command = [shutil.which("make") or "make", "browser"]
+    return subprocess.run(
+        command, cwd=checkout, env={"PATH": str(commands)}, capture_output=True, text=True, check=False
+    )
+
+
+def test_without_a_browser_or_the_right_to_install_one_there_is_a_remedy(checkout: Path, tmp_path: Path) -> None:
+    shown = make_browser(checkout, tmp_path / "commands", id="echo 1000", apt_get="echo apt-get was called")
+    assert shown.returncode != 0
+    assert "none of chromium chromium-browser google-chrome is there" in shown.stdout
+    assert "apt-get install -y chromium" in shown.stdout
+    assert "was called" not in shown.stdout
+
+
+def test_root_gets_the_browser_installed_and_a_failure_of_that_is_one_of_make(checkout: Path, tmp_path: Path) -> None:
+    shown = make_browser(checkout, tmp_path / "works", id="echo 0", apt_get='echo "called with $*"')
+    assert shown.returncode == 0
+    assert "called with -q install -y --no-install-recommends chromium" in shown.stdout
+    assert make_browser(checkout, tmp_path / "fails", id="echo 0", apt_get="exit 100").returncode != 0
+
+
+def test_a_browser_that_is_there_is_enough(checkout: Path, tmp_path: Path) -> None:
+    shown = make_browser(checkout, tmp_path / "commands", google_chrome="")
+    assert (shown.returncode, shown.stdout) == (0, "")
+
+
+def test_the_browsers_that_are_looked_for_are_those_of_the_tests() -> None:
+    assert f"BROWSERS := {' '.join(BROWSERS)}\n" in (ROOT / "Makefile").read_text(encoding="utf-8")
 
 
 def test_a_setup_that_fails_shows_why_and_is_not_taken_for_done(checkout: Path) -> None:

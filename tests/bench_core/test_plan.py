@@ -103,6 +103,11 @@ def test_a_library_whose_transforms_are_all_excluded_is_left_out_with_the_reason
     assert plan.excluded_jobs["kornia, image-rgb, micro, cpu"] == "every transform it offers is excluded: because"
 
 
+def test_an_exclusion_of_a_transform_that_does_not_exist_is_refused() -> None:
+    with pytest.raises(BenchError, match="exclusions: unknown transform 'Resise'; did you mean 'Resize'"):
+        planned(excluding(transform="Resise"))
+
+
 def test_nothing_left_to_measure_is_refused_with_the_reasons() -> None:
     with pytest.raises(BenchError, match=r"nothing is left to measure.*Pillow works on the CPU only"):
         planned(device="gpu", libraries=("pillow",))

@@ -113,6 +113,13 @@ def test_a_mixture_ends_with_failed_unless_allowed(checkout: Path, capsys: pytes
         (["--format", "mdd"], "'md'"),
         (["--baseline", "antt"], "'ant'"),
         (["--docs", "--allow-mixed"], "--allow-mixed"),
+        (["--check", "--allow-mixed"], "--allow-mixed"),
+        (["--check", "--docs"], "--check only looks"),
+        (["--check", "--output", "x"], "--output"),
+        (["--docs", "--columns", "ant"], "--columns"),
+        (["--columns", "antt"], "--columns"),
+        (["--columns", "median_sec", "--format", "md"], "neither"),
+        (["--plots", "pgn"], "'png'"),
         (["--outputs", "x"], "--output"),
     ],
 )
@@ -137,3 +144,37 @@ def test_a_report_leaves_the_run_as_it_was(checkout: Path) -> None:
     before = {path: path.read_bytes() for path in run.rglob("*") if path.is_file()}
     main(["report", str(run)])
     assert {path: path.read_bytes() for path in run.rglob("*") if path.is_file()} == before
+
+
+def test_check_ends_with_one_and_names_what_is_outdated_until_it_is_replaced(
+    checkout: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    a_run(checkout, "one")
+    assert main(["report", "--check"]) == ExitCode.FAILED
+    error = capsys.readouterr().err
+    for part in ("run one", "README.md: <!-- results:begin summary -->", f"{DETAILS}: <!-- results:begin tables -->"):
+        assert part in error
+    assert not (checkout / "results/report").exists()
+    main(["report", "--docs", "--plots", "none"])
+    assert main(["report", "--check"]) == 0
+    a_run(checkout, "two", RESULTS[0], make_result("mole", {"Resize": 9e-3}), committed_at=2)
+    assert main(["report", "--check"]) == ExitCode.FAILED
+    assert main(["report", "--check", str(checkout / "results/runs/one")]) == 0
+
+
+def test_charts_are_written_unless_none_are_asked_for(checkout: Path) -> None:
+    a_run(checkout, "one")
+    main(["report", "--plots", "none", "--format", "csv"])
+    assert not (checkout / "results/report/plots").exists()
+    main(["report", "--format", "csv", "--plots", "svg"])
+    assert sorted(path.name for path in (checkout / "results/report/plots").iterdir()) == [
+        "image-rgb-micro-cpu-speed.svg",
+        "image-rgb-micro-cpu-throughput.svg",
+    ]
+
+
+def test_chosen_columns_reach_the_files(checkout: Path) -> None:
+    a_run(checkout, "one")
+    assert main(["report", "--columns", "mole,transform", "--format", "csv,latex", "--plots", "none"]) == 0
+    assert (checkout / "results/report/results.csv").read_text().splitlines()[:2] == ["transform", "Resize"]
+    assert "ant" not in (checkout / "results/report/results.tex").read_text().split("longtable}", 2)[1]

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 from bench_core.errors import BenchError
-from bench_report.documents import DETAILS, blocks, replace_blocks, update_documents
+from bench_report.documents import DETAILS, blocks, outdated_blocks, replace_blocks, update_documents
 from bench_report.report import Options, Report, build_report
 
 from tests.bench_report.factory import make_bundle, make_result
@@ -96,3 +96,27 @@ def test_the_documents_of_this_repository_have_their_markers() -> None:
     root = Path(__file__).parents[2]
     for name, contents in blocks(a_report()).items():
         replace_blocks((root / name).read_text(encoding="utf-8"), contents, root / name)
+
+
+def test_outdated_blocks_are_named_and_current_ones_are_not(tmp_path: Path) -> None:
+    root = a_checkout(tmp_path)
+    both = ["README.md: <!-- results:begin summary -->", f"{DETAILS}: {BEGIN}"]
+    assert outdated_blocks(root, a_report()) == both
+    update_documents(root, a_report())
+    assert outdated_blocks(root, a_report()) == []
+    assert outdated_blocks(root, a_report(3e-3)) == both
+    readme = root / "README.md"
+    readme.write_text(readme.read_text().replace("A person's words.", "Other words."))
+    assert outdated_blocks(root, a_report()) == []
+    readme.write_text(readme.read_text().replace("| Resize", "| Resise"))
+    assert outdated_blocks(root, a_report()) == both[:1]
+
+
+def test_the_details_hold_the_environment_and_the_geometric_mean(tmp_path: Path) -> None:
+    root = a_checkout(tmp_path)
+    update_documents(root, a_report())
+    details = (root / DETAILS).read_text()
+    assert "## Environment" in details
+    assert "Example CPU" in details
+    assert "Geometric mean of speed over ant" in details
+    assert "Geometric mean of speed over ant" in (root / "README.md").read_text()

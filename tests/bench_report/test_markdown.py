@@ -58,7 +58,7 @@ def seen(text: str) -> str:
 
 def test_a_table_is_a_table_to_a_parser() -> None:
     report = report_of(make_result("ant", {"Resize": 1e-3, "Pad": 1e-3}), make_result("mole", {"Resize": 2e-3}))
-    speed, ratio = grids(markdown.render(report))
+    speed, ratio, environment = grids(markdown.render(report))
     assert [row[0] for row in speed] == [
         "transform",
         "Resize",
@@ -68,6 +68,8 @@ def test_a_table_is_a_table_to_a_parser() -> None:
     ]
     assert [row[0] for row in ratio] == ["transform", "Resize", "Pad"]
     assert all(len(row) == 3 for row in (*speed, *ratio))
+    assert environment[0] == ["property", "run-a"]
+    assert all(len(row) == 2 for row in environment)
 
 
 def test_columns_are_as_wide_in_the_source_as_their_widest_cell() -> None:

@@ -65,7 +65,7 @@ def test_text_of_a_result_is_no_new_line_and_no_formula_of_the_csv(text: str) ->
 def test_one_file_per_format_is_written_and_replaced(tmp_path: Path) -> None:
     for _ in range(2):
         paths = write_report(a_report(), list(WRITERS), tmp_path / "out")
-        assert [path.name for path in paths] == ["results.md", "results.csv", "results.json"]
+        assert [path.name for path in paths] == [f"results.{ending}" for ending in ("md", "csv", "json", "html", "tex")]
         assert sorted(path.name for path in (tmp_path / "out").iterdir()) == sorted(path.name for path in paths)
 
 
@@ -83,3 +83,39 @@ def test_nothing_is_written_into_a_committed_run(tmp_path: Path, below: str) -> 
         write_report(a_report(), ["md"], run / below)
     assert caught.value.code == ExitCode.OUTPUT
     assert sorted(run.rglob("*")) == before
+
+
+def a_package(root: Path, monkeypatch: pytest.MonkeyPatch, target: str) -> None:
+    """Somebody's installed package that offers the format `lines`."""
+    (root / "somebodys_writers.py").write_text(
+        "def lines(report):\n    return b'\\n'.join(p.section.name.encode() for p in report.parts)\n"
+        "def list_(report):\n    return 'text'\n"
+        "list_.suffix = 'txt'\n"
+    )
+    metadata = root / "somebody-1.0.dist-info"
+    metadata.mkdir()
+    (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: somebody\nVersion: 1.0\n")
+    (metadata / "entry_points.txt").write_text(f"[bench.writers]\nlines = {target}\nmd = {target}\n")
+    monkeypatch.syspath_prepend(str(root))
+
+
+def test_a_format_of_somebody_elses_package_is_found_by_its_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    a_package(tmp_path, monkeypatch, "somebodys_writers:lines")
+    ours, theirs = write_report(a_report(), ["md", "lines"], tmp_path / "out")
+    assert ours.read_text().startswith("# Results")
+    assert theirs.name == "results.lines"
+    assert theirs.read_text() == "image-rgb, micro, cpu"
+
+
+def test_a_format_may_say_its_files_ending(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    a_package(tmp_path, monkeypatch, "somebodys_writers:list_")
+    assert [path.name for path in write_report(a_report(), ["lines"], tmp_path / "out")] == ["results.txt"]
+
+
+def test_a_format_that_cannot_be_loaded_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    a_package(tmp_path, monkeypatch, "somebodys_missing:lines")
+    with pytest.raises(BenchError, match=r"format 'lines' \(somebodys_missing:lines\)") as caught:
+        write_report(a_report(), ["lines"], tmp_path / "out")
+    assert caught.value.code == ExitCode.ENVIRONMENT

@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from bench_core.errors import BenchError, ExitCode
-from bench_core.files import sha256_file, write_atomically
+from bench_core.files import sha256_bytes, sha256_file, write_atomically
 from bench_core.results import MAX_FILE_BYTES, Result, read_result
 
 COMMITTED = "COMMITTED.json"
@@ -39,6 +39,7 @@ class Bundle(msgspec.Struct, frozen=True):
     environment: dict[str, Any]  # environment.json
     config: dict[str, Any]  # resolved_config.toml
     results: dict[str, Result]
+    files: dict[str, str] = {}  # SHA-256 of every committed file, by its path relative to `path`
 
 
 def is_committed(path: Path) -> bool:
@@ -71,7 +72,28 @@ def load_bundle(path: Path) -> Bundle:
         environment=_read_json(path / ENVIRONMENT),
         config=_read_toml(path / CONFIG),
         results={name: read_result(path / name) for name in sorted(names)},
+        files=commitment.files,
     )
+
+
+def read_committed(bundle: Bundle, name: str) -> bytes:
+    """One file of a run, checked against its commitment once more: time has passed since the run was loaded.
+
+    Raises:
+        BenchError: the run has no such file, it cannot be read, or it was changed.
+    """
+    path = bundle.path / name
+    if name not in bundle.files:
+        raise BenchError(f"{path}: the run has no such file", ExitCode.BUNDLE)
+    try:
+        if path.stat().st_size > MAX_FILE_BYTES:
+            raise BenchError(f"{path}: larger than anything we write; it was not read", ExitCode.BUNDLE)
+        data = path.read_bytes()
+    except OSError as error:
+        raise BenchError(f"{path}: cannot be read ({error.strerror})", ExitCode.BUNDLE) from error
+    if sha256_bytes(data) != bundle.files[name]:
+        raise BenchError(f"{path}: was changed after the run; the bundle is damaged", ExitCode.BUNDLE)
+    return data
 
 
 def verify(path: Path) -> Commitment:

@@ -20,6 +20,10 @@ ENTRY_POINT_GROUP = "bench.commands"
 # Commands of our other packages: command -> (package, its folder, what it does). A third party's are found as well.
 ELSEWHERE = {
     "report": ("bench-report", "packages/report", "tables and documents from runs"),
+    "compare": ("bench-report", "packages/report", "one run against another"),
+    "history": ("bench-report", "packages/report", "the same cells over many runs"),
+    "coverage": ("bench-report", "packages/report", "what results lack of a published set"),
+    "publish": ("bench-report", "packages/report", "put results where others read them"),
 }
 
 

@@ -1,6 +1,5 @@
 """A run's configuration: resolved once (see bench_core.resolve), checked, written beside the results."""
 
-import math
 import re
 from pathlib import Path
 from typing import Any
@@ -14,16 +13,18 @@ FILE_NAME = "resolved_config.toml"
 ALL = "all"  # how a file says that num_items is not limited, since TOML has no null
 ISOLATIONS = ("fork", "spawn")
 
-_MINIMUM = {
-    "num_items": 1,
-    "num_runs": 1,
-    "blocks": 1,
-    "processes": 1,
-    "threads": 1,
-    "seed": 0,
-    "memory_limit_bytes": 1,
+# Least and most. What is more than anybody means is a slip of the finger, and would first fill memory with a plan.
+_RANGES = {
+    "num_items": (1, 10**9),
+    "num_runs": (1, 10**5),
+    "blocks": (1, 10**5),
+    "processes": (1, 10**4),
+    "threads": (1, 10**4),
+    "seed": (0, 2**63 - 1),
+    "memory_limit_bytes": (1, 2**62),
 }
-_POSITIVE = ("slow_threshold_sec", "timeout_sec")
+_DURATIONS = ("slow_threshold_sec", "timeout_sec")
+_MAX_SEC = 1e7  # no value that a result may hold is longer
 _CHOICES = ("groups", "libraries", "scenarios", "modes", "transforms")
 _LABEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 _HEADER = "# Everything this run was asked to do. The same run again: bench run --config resolved_config.toml\n\n"
@@ -66,14 +67,16 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
         for name in _CHOICES:
             if not getattr(self, name):
                 raise ValueError(f"{name} is empty; name at least one, or leave it out to mean all")
-        for name, least in _MINIMUM.items():
+        for name, (least, most) in _RANGES.items():
             value = getattr(self, name)
             if value is not None and value < least:
                 raise ValueError(f"{name} = {value}: must be at least {least}")
-        for name in _POSITIVE:
+            if value is not None and value > most:
+                raise ValueError(f"{name} = {value}: must be at most {most}")
+        for name in _DURATIONS:
             value = getattr(self, name)
-            if not (math.isfinite(value) and value > 0):
-                raise ValueError(f"{name} = {value}: must be a positive number of seconds")
+            if not 0 < value <= _MAX_SEC:
+                raise ValueError(f"{name} = {value}: must be a positive number of seconds, at most {_MAX_SEC:g}")
         if self.isolation not in ISOLATIONS:
             raise ValueError(str(suggest.unknown("isolation", self.isolation, ISOLATIONS)))
         if self.blocks > self.num_runs:

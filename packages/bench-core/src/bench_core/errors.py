@@ -16,6 +16,7 @@ class ExitCode(IntEnum):
     RESUME = 7  # the run cannot be resumed: something changed
     BUNDLE = 8  # a result file or bundle is damaged or of an unknown version
     INCOMPLETE = 9  # the run is complete, but a library could not be measured at all
+    NOTHING_COMPARABLE = 10  # two sets of runs share no cell with a number, or were measured under different conditions
     INTERRUPTED = 130
 
 

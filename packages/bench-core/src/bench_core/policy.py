@@ -33,6 +33,8 @@ CONFIDENCE = 0.95  # of every printed interval
 VERDICT_CONFIDENCE = 0.995  # an interval this sure must exclude a ratio of 1 before anybody is called faster
 MIN_EFFECT = 0.02  # and the ratio must differ from 1 by at least this
 UNPAIRED_MIN_EFFECT = 1.0  # twice as fast, between two runs: run after run, one library scatters by up to 27 %
+RUN_MIN_EFFECT = 0.05  # `bench compare`: a change between runs that is smaller is not called one
+RUN_FALSE_CALLS = 0.01  # and so much of what is called slower (or faster) may be false
 UNSTABLE_CV = 0.10  # coefficient of variation of process medians over which a result is marked
 
 # What is kept of an output.

@@ -214,8 +214,8 @@ def _check(result: Result, path: Path) -> None:
         expected = summarize([b.sample() for b in measurement.blocks]) if measurement.blocks else None
         if not same_numbers(expected, measurement.summary):
             raise BenchError(
-                f"{where}: the summary does not follow from the raw values; the file was changed by hand, or written by "
-                "a version of bench that computes it differently",
+                f"{where}: the summary does not follow from the raw values; the file was changed by hand, or written "
+                "by a version of bench that computes it differently",
                 ExitCode.BUNDLE,
             )
     references = summarize_references(result.measurements)

@@ -4,6 +4,7 @@ import io
 import os
 import re
 import sys
+from pathlib import Path
 
 _ENDLESS = re.compile(r"(\S{1000})\S+")  # longer than any path
 
@@ -15,7 +16,7 @@ def prepare() -> None:
     os.close(fd)
     for name in ("stdin", "stdout", "stderr"):
         if getattr(sys, name) is None:
-            setattr(sys, name, open(os.devnull, "r" if name == "stdin" else "w", encoding="utf-8"))  # noqa: SIM115
+            setattr(sys, name, Path(os.devnull).open("r" if name == "stdin" else "w", encoding="utf-8"))  # noqa: SIM115
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")

@@ -115,18 +115,18 @@ def time_reference(library: Library, operation: Operation, items: Sequence[Item]
 
 
 def time_preview(library: Library, operation: Operation, items: Sequence[Item], enough_sec: float) -> float:
-    """Seconds per item of the fastest of some passes over the items, ending early once `enough_sec` is spent.
+    """Seconds per item of the fastest of two or more passes over the items, each ending once `enough_sec` is spent.
 
-    A quick transform is passed over until policy.MIN_VALUE_SEC is spent: its first pass costs many times its later
+    Two, so that one stall of the machine does not make a transform slow. A quick transform is passed over until policy.MIN_VALUE_SEC is spent: its first pass costs many times its later
     ones, and this figure decides how many passes a value has.
     """
-    fastest, spent = math.inf, 0.0
-    while spent < policy.MIN_VALUE_SEC:
+    fastest, spent, passes = math.inf, 0.0, 0
+    while passes < 2 or spent < policy.MIN_VALUE_SEC:
         passed, done = 0.0, 0
         for item in items:
             passed += time_passes(operation, library.materialize, [item], 1, library.synchronize)
             done += 1
-            if spent + passed >= enough_sec:
+            if passed >= enough_sec:
                 break
-        fastest, spent = min(fastest, passed / done), spent + passed
+        fastest, spent, passes = min(fastest, passed / done), spent + passed, passes + 1
     return fastest

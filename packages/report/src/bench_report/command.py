@@ -2,10 +2,15 @@
 
 import argparse
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from bench_report.report import Report
 
 HELP = "make tables from committed runs"
 RUNS = "results/runs"
 OUTPUT = "results/report"
+NO_PLOTS = "none"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -15,9 +20,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--baseline", metavar="LIBRARY", help="what ratios refer to (the fastest library of each row)")
     parser.add_argument("--unit", metavar="UNIT", default="img/s", help="img/s or ms (img/s)")
     parser.add_argument("--copy-share", action="store_true", help="add a table of speeds as a share of copy speed")
-    parser.add_argument("--format", metavar="NAMES", default="md,csv,json", help="of md,csv,json (all)")
+    parser.add_argument(
+        "--format", metavar="NAMES", default="md,csv,json,html", help="of md,csv,json,html,latex (all but latex)"
+    )
     parser.add_argument("--output", metavar="DIR", type=Path, help=f"where to write them ({OUTPUT})")
+    parser.add_argument("--plots", metavar="NAMES", default="svg,png", help="charts, of svg,png,pdf, or none (svg,png)")
+    parser.add_argument(
+        "--columns", metavar="NAMES", help="libraries to show, and columns of the CSV and the JSON records (all)"
+    )
     parser.add_argument("--docs", action="store_true", help="also replace the results in README.md and docs/results.md")
+    parser.add_argument(
+        "--check", action="store_true", help="only compare README.md and docs/results.md with the results; 1: outdated"
+    )
     parser.add_argument(
         "--allow-mixed",
         action="store_true",
@@ -26,34 +40,87 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from bench_core import suggest
     from bench_core.bundle import load_bundle
-    from bench_core.errors import BenchError
     from bench_core.matrix import find_root
+    from bench_core.settings import split_names
 
     from bench_report.documents import update_documents
     from bench_report.figures import UNITS
+    from bench_report.plots import FOLDER, check_formats, write_plots
     from bench_report.report import Options, build_report
     from bench_report.sections import run_ids
-    from bench_report.writers import write_report
+    from bench_report.writers import find_writer, write_report
 
-    if args.unit not in UNITS:
-        raise suggest.unknown("unit", args.unit, list(UNITS), source="--unit")
-    if args.docs and args.allow_mixed:
-        raise BenchError("--docs does not go with --allow-mixed: documents hold no table of mixed conditions")
+    _refuse_contradictions(args)
+    formats, columns = split_names(args.format), split_names(args.columns or "")
+    plots = [] if args.plots == NO_PLOTS else split_names(args.plots)
+    check_formats(plots)
+    for name in formats:
+        find_writer(name)
     bundles = [load_bundle(path) for path in args.runs or [newest_run(find_root() / RUNS)]]
     options = Options(
-        unit=UNITS[args.unit], baseline=args.baseline, copy_share=args.copy_share, allow_mixed=args.allow_mixed
+        unit=UNITS[args.unit],
+        baseline=args.baseline,
+        copy_share=args.copy_share,
+        allow_mixed=args.allow_mixed,
+        columns=tuple(columns),
     )
     report = build_report(bundles, options)
-    formats = [name.strip() for name in args.format.split(",")]
-    written = write_report(report, formats, args.output or find_root() / OUTPUT)
+    if args.check:
+        return _check(find_root(), report)
+    output = args.output or find_root() / OUTPUT
+    written = write_report(report, formats, output)
+    written += write_plots(report, plots, output / FOLDER)
     if args.docs:
         written += update_documents(find_root(), report)
     for part in report.parts:
         print("\n".join([f"{part.sheet.title} (run {', '.join(run_ids([part.section]))})", *part.highlights]))
         print("".join(f"note: {notice}\n" for notice in part.sheet.notices), end="")
     print("\n".join(f"written: {path}" for path in written))
+    return 0
+
+
+def _refuse_contradictions(args: argparse.Namespace) -> None:
+    """
+    Raises:
+        BenchError: an unknown unit, or options of which one would have no effect.
+    """
+    from bench_core import suggest
+    from bench_core.errors import BenchError
+
+    from bench_report.figures import UNITS
+
+    if args.unit not in UNITS:
+        raise suggest.unknown("unit", args.unit, list(UNITS), source="--unit")
+    if args.docs and args.check:
+        raise BenchError("--check only looks and --docs writes; leave one of them out")
+    documents = "--docs" if args.docs else "--check" if args.check else None
+    if documents and args.allow_mixed:
+        raise BenchError(f"{documents} does not go with --allow-mixed: documents hold no table of mixed conditions")
+    if documents and args.columns:
+        raise BenchError(f"{documents} does not go with --columns: documents show every library")
+    if args.check and args.output:
+        raise BenchError("--output does not go with --check, which writes nothing")
+
+
+def _check(root: Path, report: "Report") -> int:
+    """
+    Raises:
+        BenchError: naming each document and marker whose block is outdated.
+    """
+    from bench_core.errors import BenchError, ExitCode
+
+    from bench_report.documents import outdated_blocks
+    from bench_report.sections import run_ids
+
+    runs = ", ".join(run_ids([part.section for part in report.parts]))
+    outdated = outdated_blocks(root, report)
+    if outdated:
+        raise BenchError(
+            f"not what run {runs} gives: {'; '.join(outdated)}. Replace them: bench report --docs, with the same runs",
+            ExitCode.FAILED,
+        )
+    print(f"the documents show what run {runs} gives")
     return 0
 
 

@@ -1,12 +1,14 @@
 """Who is faster in a row: ratios between libraries, the fastest one, and a winner where there is one."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import combinations
 
-from bench_core.results import Block
-from bench_core.statistics import Ratio, Verdict, independent_ratio, speed_ratio
+from bench_core.statistics import Ratio, Sample, Verdict, independent_ratio, speed_ratio
 
 from bench_report.sections import Column
+
+# Samples by what is equal for blocks whose values were timed in turns: run, round, block and when it began.
+Timed = Mapping[tuple[str, int, int, str], Sample]
 
 
 def compare(column: Column, other: Column, transform: str) -> Ratio:
@@ -17,24 +19,21 @@ def compare(column: Column, other: Column, transform: str) -> Ratio:
     Raises:
         ValueError: one of them has no number.
     """
-    ours, base = ({_turns(one, block): block.sample() for block in one.blocks(transform)} for one in (column, other))
-    together = ours.keys() & base.keys()
-    if together:
-        return speed_ratio([ours[turns] for turns in together], [base[turns] for turns in together])
-    return independent_ratio(list(ours.values()), list(base.values()))
+    return _compare(_timed(column, transform), _timed(other, transform))
 
 
 def compare_all(columns: Sequence[Column], transform: str) -> dict[tuple[str, str], Ratio]:
     """(library, other library) -> speed of the first over the second, for all that have a number."""
     ratios: dict[tuple[str, str], Ratio] = {}
-    for column, other in combinations([column for column in columns if column.samples(transform)], 2):
-        found = compare(column, other, transform)
-        ratios[column.library, other.library] = found
-        ratios[other.library, column.library] = found.inverse()
+    having = [(column.library, timed) for column in columns if (timed := _timed(column, transform))]
+    for (library, ours), (other, base) in combinations(having, 2):
+        found = _compare(ours, base)
+        ratios[library, other] = found
+        ratios[other, library] = found.inverse()
     return ratios
 
 
-def fastest(ratios: dict[tuple[str, str], Ratio]) -> str | None:
+def fastest(ratios: Mapping[tuple[str, str], Ratio]) -> str | None:
     """The library whose ratio to the nearest other is largest. Its lead may be within the intervals."""
     least: dict[str, float] = {}
     for (library, _), found in ratios.items():
@@ -52,6 +51,13 @@ def winner(ratios: dict[tuple[str, str], Ratio]) -> str | None:
     return None
 
 
-def _turns(column: Column, block: Block) -> tuple[str, int, int, str]:
-    """What is equal for blocks whose values were timed in turns."""
-    return column.bundle.run_id, block.round, block.block, block.started_at
+def _timed(column: Column, transform: str) -> Timed:
+    run_id = column.bundle.run_id
+    return {(run_id, b.round, b.block, b.started_at): b.sample() for b in column.blocks(transform)}
+
+
+def _compare(ours: Timed, base: Timed) -> Ratio:
+    together = ours.keys() & base.keys()
+    if together:
+        return speed_ratio([ours[turns] for turns in together], [base[turns] for turns in together])
+    return independent_ratio(list(ours.values()), list(base.values()))

@@ -87,7 +87,7 @@ def notices(section: Section) -> tuple[str, ...]:
             "The columns come from different runs, which were not interleaved: what the machine did to one run alone "
             "is in the ratios and not in their intervals, so only a factor of two or more makes a winner between runs"
         )
-    return (*told, *_different_commits(section))
+    return (*told, *_different_commits(section), *_uncommitted(section))
 
 
 def _asked(section: Section, columns: Sequence[Column]) -> Iterator[tuple[str, dict[str, object]]]:
@@ -159,3 +159,9 @@ def _different_commits(section: Section) -> Iterator[str]:
     if len(set(commits.values())) > 1:
         told = ", ".join(f"{str(commit or 'unknown')[:12]} (run {run_id})" for run_id, commit in commits.items())
         yield f"The runs were made with different commits of bench: {told}"
+
+
+def _uncommitted(section: Section) -> Iterator[str]:
+    for bundle in section.bundles:
+        if bundle.environment.get("git_dirty"):
+            yield f"Run {bundle.run_id} was made by bench with uncommitted changes: no commit says what measured"

@@ -46,6 +46,27 @@ def update_documents(root: Path, report: Report) -> list[Path]:
     return list(changed)
 
 
+def outdated_blocks(root: Path, report: Report) -> list[str]:
+    """Which blocks of the documents under `root` are not what the report would write: "README.md: MARKER".
+
+    Raises:
+        BenchError: a document or a marker is missing, doubled or out of order.
+    """
+    found = []
+    for name, contents in blocks(report).items():
+        path = root / name
+        text = _read(path)
+        whole = replace_blocks(text, contents, path)
+        if whole != text:
+            now, then = _spans(text, path), _spans(whole, path)
+            found += [
+                f"{name}: <!-- results:begin {block} -->"
+                for block in contents
+                if text[slice(*now[block])] != whole[slice(*then[block])]
+            ]
+    return found
+
+
 def replace_blocks(text: str, contents: Mapping[str, str], path: Path) -> str:
     """`text` with each named block replaced. `path` is for messages.
 

@@ -1,18 +1,15 @@
 """Markdown of a report. Whatever comes out of a result file is escaped: it can break no cell and no page."""
 
-import re
-import unicodedata
 from collections.abc import Iterator, Sequence
 
+from bench_report.environments import environment_table
 from bench_report.figures import SPACE
 from bench_report.report import Part, Report, compact_sheet
-from bench_report.table import Cell, Sheet, Table
+from bench_report.table import Cell, Sheet, Table, visible
 
 _SUPERSCRIPT = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 _SPECIAL = str.maketrans({character: f"\\{character}" for character in "\\`*_[]|~$#"})
 _HTML = str.maketrans({"<": "&lt;", ">": "&gt;", "&": "&amp;"})
-# Control, format (such as a change of writing direction), surrogate, private and unassigned characters, line ends.
-_UNSEEN = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
 
 
 def render(report: Report) -> str:
@@ -21,10 +18,12 @@ def render(report: Report) -> str:
 
 
 def tables(report: Report) -> str:
-    """How to read, then every section with its highlights, tables and footnotes."""
+    """How to read, every section with its highlights, tables and footnotes, then what the runs were made on."""
     lines = list(_paragraphs(report.how_to_read))
     for part in report.parts:
         lines += [f"## {escape(part.sheet.title)}", "", *_bullets(part.highlights), *_sheet(part.sheet)]
+    environment = environment_table([part.section for part in report.parts])
+    lines += [f"## {environment.title}", "", *table_lines(environment), ""]
     return _joined(lines)
 
 
@@ -39,8 +38,7 @@ def summary(report: Report, more: str) -> str:
 
 def escape(text: str) -> str:
     """Text that Markdown shows as it is, on one line, without characters that cannot be seen."""
-    seen = "".join(" " if unicodedata.category(character) in _UNSEEN else character for character in text)
-    return re.sub(" +", " ", seen).strip(" ").translate(_HTML).translate(_SPECIAL)
+    return visible(text).translate(_HTML).translate(_SPECIAL)
 
 
 def table_lines(table: Table) -> list[str]:

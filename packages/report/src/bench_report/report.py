@@ -8,9 +8,11 @@ from bench_core.bundle import Bundle
 from bench_core.errors import BenchError
 
 from bench_report.captions import how_to_read
+from bench_report.columns import choose_columns, of_libraries
 from bench_report.conditions import refuse_mixtures
 from bench_report.figures import DEFAULT_UNIT, UNITS, Unit
 from bench_report.highlights import highlights, sentences
+from bench_report.means import Mean, geometric_means, sentence
 from bench_report.rows import Row, build_rows
 from bench_report.sections import Section, sections
 from bench_report.table import Sheet
@@ -24,6 +26,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     baseline: str | None = None
     copy_share: bool = False
     allow_mixed: bool = False
+    columns: tuple[str, ...] = ()  # libraries to show, and columns of the CSV and the JSON records; all where none is
 
 
 class Part(msgspec.Struct, frozen=True):
@@ -33,10 +36,14 @@ class Part(msgspec.Struct, frozen=True):
     rows: tuple[Row, ...]
     sheet: Sheet
     highlights: tuple[str, ...]
+    means: tuple[Mean, ...]  # over all transforms together; their sentence is among the highlights
 
 
 class Report(msgspec.Struct, frozen=True):
+    """`fields` are the columns of the CSV and the JSON records."""
+
     options: Options
+    fields: tuple[str, ...]
     how_to_read: tuple[str, ...]
     parts: tuple[Part, ...]
 
@@ -51,11 +58,14 @@ def build_report(bundles: Iterable[Bundle], options: Options) -> Report:
     found = sections(bundles)
     if not found:
         raise BenchError("the runs hold no result to report")
+    fields, libraries = choose_columns(found, options.columns)
+    found = of_libraries(found, libraries)
     if not options.allow_mixed:
         refuse_mixtures(found)
     _check_baseline(found, options.baseline)
     return Report(
         options=options,
+        fields=fields,
         how_to_read=how_to_read(options.unit, options.baseline),
         parts=tuple(_part(section, options) for section in found),
     )
@@ -71,7 +81,9 @@ def compact_sheet(part: Part, options: Options) -> Sheet:
 def _part(section: Section, options: Options) -> Part:
     rows = build_rows(section, options.baseline)
     sheet = build_sheet(section, rows, options.unit, baseline=options.baseline, copy_share=options.copy_share)
-    return Part(section, rows, sheet, sentences(highlights(section, rows)))
+    means = geometric_means(section, rows, options.baseline)
+    told = sentences(highlights(section, rows)) + ((sentence(means),) if means else ())
+    return Part(section, rows, sheet, told, means)
 
 
 def _check_baseline(found: Iterable[Section], baseline: str | None) -> None:

@@ -35,6 +35,7 @@ class Row(msgspec.Struct, frozen=True):
     cells: Mapping[str, Cell]  # by library, in the order of the columns
     baseline: str | None
     winner: str | None
+    ratios: Mapping[tuple[str, str], Ratio]  # (library, other) -> speed of the first over the second
 
     @property
     def measured(self) -> tuple[str, ...]:
@@ -69,6 +70,7 @@ def _row(section: Section, transform: str, baseline: str | None, *, mixed: bool)
         cells=cells,
         baseline=base if has_number else None,
         winner=None if mixed else winner(ratios),
+        ratios=ratios,
     )
 
 

@@ -1,9 +1,14 @@
 """A table as every format sees it: columns, rows, and cells with their mark and footnotes. No format's syntax."""
 
+import re
+import unicodedata
+
 import msgspec
 
 NAME_LENGTH = 60  # of one name or version from a result file
 TEXT_LENGTH = 300  # of one sentence from it
+# Control, format (such as a change of writing direction), surrogate, private and unassigned characters, line ends.
+_UNSEEN = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
 
 
 class Cell(msgspec.Struct, frozen=True):
@@ -38,6 +43,14 @@ class Sheet(msgspec.Struct, frozen=True):
 def short(text: str, length: int = NAME_LENGTH) -> str:
     """Text from a result file, cut so that one value cannot flood the page."""
     return text if len(text) <= length else f"{text[: length - 1]}…"
+
+
+def visible(text: str) -> str:
+    """`text` on one line, without characters that cannot be seen."""
+    if text.isascii() and text.isprintable() and "  " not in text:
+        return text.strip(" ")
+    seen = "".join(" " if unicodedata.category(character) in _UNSEEN else character for character in text)
+    return re.sub(" +", " ", seen).strip(" ")
 
 
 class Notes:

@@ -1,8 +1,13 @@
-"""The formats of a report: each turns it into the text of one file."""
+"""The formats of a report: each turns it into the text of one file.
+
+Others add formats by an entry point of the group `bench.writers`: its name is the format's, its object a function from
+`bench_report.report.Report` to text or bytes. A `suffix` on the function names the file's ending, else the format does.
+"""
 
 import csv
 import io
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
+from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +17,9 @@ from bench_core.bundle import COMMITTED
 from bench_core.errors import BenchError, ExitCode
 from bench_core.files import write_atomically
 
-from bench_report import markdown
+from bench_report import html, latex, markdown
 from bench_report.conditions import differences
-from bench_report.records import Record, records
+from bench_report.records import records
 from bench_report.report import Part, Report
 from bench_report.sections import run_ids
 
@@ -26,7 +31,7 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 def to_csv(report: Report) -> str:
     """Tidy: a line per library and transform, every number, the reference rows last."""
-    names = Record.__struct_fields__
+    names = report.fields
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(names)
@@ -42,12 +47,22 @@ def to_json(report: Report) -> str:
         "json_version": JSON_VERSION,
         "runs": run_ids([part.section for part in report.parts]),
         "how_to_read": report.how_to_read,
-        "tables": [_json_table(part) for part in report.parts],
+        "tables": [_json_table(part, report.fields) for part in report.parts],
     }
     return msgspec.json.format(msgspec.json.encode(document), indent=1).decode() + "\n"
 
 
-WRITERS: dict[str, Callable[[Report], str]] = {"md": markdown.render, "csv": to_csv, "json": to_json}
+Writer = Callable[[Report], str | bytes]
+WRITERS: dict[str, Writer] = {
+    "md": markdown.render,
+    "csv": to_csv,
+    "json": to_json,
+    "html": html.render,
+    "latex": latex.render,
+}
+SUFFIXES = {"latex": "tex"}
+WITHOUT_FIELDS = {"md", "html", "latex"}  # their columns are libraries
+ENTRY_POINT_GROUP = "bench.writers"
 
 
 def write_report(report: Report, formats: Collection[str], folder: Path) -> list[Path]:
@@ -56,19 +71,45 @@ def write_report(report: Report, formats: Collection[str], folder: Path) -> list
     Raises:
         BenchError: an unknown format, a folder inside a committed run, or one that cannot be written.
     """
-    for name in formats:
-        if name not in WRITERS:
-            raise suggest.unknown("format", name, list(WRITERS), source="--format")
-    _refuse_bundle(folder)
+    writers = {name: find_writer(name) for name in formats}
+    named = [name for name in report.options.columns if name in report.fields]
+    if named and WITHOUT_FIELDS.issuperset(formats):
+        raise BenchError(f"--columns {named[0]}: a column of the CSV and JSON records; --format asks for neither")
+    refuse_bundle(folder)
     paths = []
-    for name in dict.fromkeys(formats):
-        path = folder / f"{FILE_NAME}.{name}"
-        write_atomically(path, WRITERS[name](report).encode("utf-8"))
+    for name, writer in writers.items():
+        path = folder / f"{FILE_NAME}.{SUFFIXES.get(name) or getattr(writer, 'suffix', name)}"
+        content = writer(report)
+        write_atomically(path, content.encode("utf-8") if isinstance(content, str) else content)
         paths.append(path)
     return paths
 
 
-def _refuse_bundle(folder: Path) -> None:
+def find_writer(name: str) -> Writer:
+    """Ours, or an installed package's.
+
+    Raises:
+        BenchError: nobody offers it, or what offers it cannot be imported.
+    """
+    if name in WRITERS:
+        return WRITERS[name]
+    offered = {entry.name: entry for entry in entry_points(group=ENTRY_POINT_GROUP)}
+    if name not in offered:
+        raise suggest.unknown("format", name, [*WRITERS, *offered], source="--format")
+    try:
+        writer: Writer = offered[name].load()
+    except (ImportError, AttributeError) as error:
+        raise BenchError(
+            f"format {name!r} ({offered[name].value}) cannot be loaded: {error}", ExitCode.ENVIRONMENT
+        ) from error
+    return writer
+
+
+def refuse_bundle(folder: Path) -> None:
+    """
+    Raises:
+        BenchError: the folder is a committed run, or inside one.
+    """
     for place in (folder.absolute(), *folder.absolute().parents):
         if (place / COMMITTED).exists():
             raise BenchError(
@@ -77,7 +118,7 @@ def _refuse_bundle(folder: Path) -> None:
             )
 
 
-def _json_table(part: Part) -> dict[str, Any]:
+def _json_table(part: Part, fields: Sequence[str]) -> dict[str, Any]:
     section, sheet = part.section, part.sheet
     return {
         "scenario": section.scenario,
@@ -90,7 +131,8 @@ def _json_table(part: Part) -> dict[str, Any]:
         "notices": sheet.notices,
         "differences": differences(section),
         "highlights": part.highlights,
-        "records": list(records(section, part.rows)),
+        "geometric_means": part.means,
+        "records": [{name: getattr(record, name) for name in fields} for record in records(section, part.rows)],
     }
 
 

@@ -1,0 +1,215 @@
+"""One page that works from a file: tables, pictures and noise, with their style and script inside.
+
+Everything that comes out of a result reaches the page through a template that escapes it, or as a number. The
+page forbids itself, by its content policy, to load anything and to run any script but its own.
+"""
+
+import base64
+import hashlib
+from collections.abc import Iterator
+from functools import cache
+from importlib.resources import files
+from itertools import combinations
+from typing import Any
+
+import msgspec
+from bench_core import policy
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from bench_report import captions, noise
+from bench_report.captions import percent_exact
+from bench_report.comparison import fastest
+from bench_report.figures import percent
+from bench_report.pictures import GALLERY_BYTES, NOTABLE_LEVELS, Room, galleries, inputs
+from bench_report.report import Options, Part, Report
+from bench_report.rows import Row
+from bench_report.sections import Section, run_ids
+from bench_report.table import Cell, short, visible
+
+PAGE_BYTES = 3_000_000  # a page larger than this is slow to open on a phone
+SPARE_BYTES = 50_000  # for what frames the panels
+
+
+def render(report: Report) -> str:
+    """The whole page. Pictures get the room that tables and noise leave."""
+    parts = [_part(number, part, report.options) for number, part in enumerate(report.parts)]
+    shared = {"parts": parts, "how_to_read": report.how_to_read}
+    speed, steady = _panel("speed.html", shared), _panel("noise.html", shared)
+    data = _data(report)
+    num_rows = sum(len(part.rows) for part in report.parts)
+    used = SPARE_BYTES + num_rows * GALLERY_BYTES + sum(len(text.encode()) for text in (speed, steady, data))
+    room = Room(PAGE_BYTES - used)
+    pictures = _panel("pictures.html", shared | _pictures(report, room))
+    script = _resource("page.js")
+    return (
+        _environment()
+        .get_template("page.html")
+        .render(
+            title=_title(report),
+            runs=list(_runs(report)),
+            parts=parts,
+            panels=[("speed", "Speed", speed), ("pictures", "Pictures", pictures), ("noise", "Noise", steady)],
+            how_to_read=report.how_to_read,
+            style=_ours(_resource("page.css")),
+            script=_ours(script),
+            script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
+            data=_ours(data),
+        )
+    )
+
+
+def _panel(name: str, values: dict[str, Any]) -> Markup:
+    return _ours(_environment().get_template(name).render(values))
+
+
+def _ours(text: str) -> Markup:
+    """Text that is not escaped again: a file of this package, what a template escaped, or JSON of numbers."""
+    return Markup(text)  # noqa: S704
+
+
+@cache
+def _environment() -> Environment:
+    return Environment(
+        loader=PackageLoader("bench_report", "page"),
+        autoescape=True,
+        finalize=lambda value: visible(value) if type(value) is str else value,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+
+
+def _resource(name: str) -> str:
+    return files("bench_report").joinpath("page", name).read_text(encoding="utf-8")
+
+
+def _title(report: Report) -> str:
+    return "Augmentation speed: " + ", ".join(dict.fromkeys(short(part.section.scenario) for part in report.parts))
+
+
+def _runs(report: Report) -> Iterator[dict[str, Any]]:
+    """What was measured, on what, when: one list of facts for each run."""
+    for run_id in run_ids([part.section for part in report.parts]):
+        columns = [c for part in report.parts for c in part.section.columns if c.bundle.run_id == run_id]
+        bundle, head = columns[0].bundle, columns[0].result
+        versions = {column.library: column.version or "(version unknown)" for column in columns}
+        yield {
+            "Run": f"{short(run_id)}, {captions.date(bundle.created_at)}",
+            "Libraries": ", ".join(short(f"{library} {version}") for library, version in versions.items()),
+            "Machine": captions.machine(bundle, [column.result for column in columns]),
+            "Items": captions.items(head),
+            "Measured": captions.shape(head),
+        }
+
+
+def _part(number: int, part: Part, options: Options) -> dict[str, Any]:
+    """One table as the templates see it."""
+    table = part.sheet.tables[0]
+    count = len(part.rows)
+    rows = zip(part.rows, table.rows[:count], strict=True)
+    return {
+        "id": f"part-{number}",
+        "title": part.sheet.title,
+        "libraries": [short(column.library) for column in part.section.columns],
+        "baseline": _place(part.section, options.baseline),
+        "unit": table.title,
+        "heads": table.heads,
+        "rows": [(row.comparable, label, _cells(row, cells)) for row, (label, cells) in rows],
+        "references": table.rows[count:],
+        "highlights": part.highlights,
+        "notices": part.sheet.notices,
+        "legend": part.sheet.legend,
+        "marks": dict(part.sheet.legend),
+        "notes": part.sheet.notes,
+        "noise": noise.summary(part.section, part.rows),
+        "steadiness": noise.steadiness(part.section),
+        "unstable_cv": percent_exact(policy.UNSTABLE_CV),
+        "spreads": [(short(row.transform), list(_spreads(row))) for row in part.rows],
+    }
+
+
+def _cells(row: Row, cells: tuple[Cell, ...]) -> list[tuple[Cell, str, str]]:
+    """Each cell with its bar (speed and interval as percentages of the row's furthest end) and why it is marked."""
+    summaries = [row.cells[library].summary for library in row.cells]
+    ends = [1 / (s.low_sec or s.median_sec) for s in summaries if s]
+    longest = max(ends, default=1.0)
+
+    def bar(index: int) -> str:
+        found = summaries[index]
+        if found is None:
+            return ""
+        low, high = found.high_sec or found.median_sec, found.low_sec or found.median_sec
+        shares = (100 / sec / longest for sec in (found.median_sec, low, high))
+        return "--v:{:.0f}%;--l:{:.1f}%;--h:{:.1f}%".format(*shares)
+
+    def varies(index: int) -> str:
+        found = summaries[index]
+        return f"CV {percent(found.cv)}" if found and found.unstable and found.cv is not None else ""
+
+    return [(cell, bar(index), varies(index)) for index, cell in enumerate(cells)]
+
+
+def _spreads(row: Row) -> Iterator[tuple[str, bool]]:
+    """Each cell's coefficient of variation, and whether that makes it unstable."""
+    for cell in row.cells.values():
+        summary = cell.summary
+        yield (percent(summary.cv), summary.unstable) if summary and summary.cv is not None else ("", False)
+
+
+def _place(section: Section, library: str | None) -> int | None:
+    """A library's column; None when it has none here."""
+    return next((place for place, column in enumerate(section.columns) if column.library == library), None)
+
+
+def _pictures(report: Report, room: Room) -> dict[str, Any]:
+    shown = [
+        (f"part-{number}", part.sheet.title, inputs(part.section, room), list(galleries(part.section, part.rows, room)))
+        for number, part in enumerate(report.parts)
+    ]
+    return {"shown": shown, "num_left_out": room.num_left_out, "notable": f"{NOTABLE_LEVELS:g}"}
+
+
+def _data(report: Report) -> str:
+    """The numbers the script works with, as JSON that cannot end the element it stands in."""
+    parts = [
+        {
+            "rows": [_numbers(part.section, row) for row in part.rows],
+            "copies": [_thousandths(s.copies) for s in noise.steadiness(part.section)],
+        }
+        for part in report.parts
+    ]
+    text = msgspec.json.encode(parts).decode()
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+def _numbers(section: Section, row: Row) -> dict[str, Any]:
+    """One row: seconds, ratios of each pair of columns, values by round; libraries by their column's place.
+
+    A ratio is [speed of the earlier column over the later, low, high, 1 where the verdict is not inconclusive].
+    """
+    libraries = list(row.cells)
+    summaries = [cell.summary for cell in row.cells.values()]
+    return {
+        "sec": [_rounded(summary.median_sec) if summary else None for summary in summaries],
+        "cv": [_rounded(summary.cv) if summary and summary.cv is not None else None for summary in summaries],
+        "ratios": [_ratio(row, pair) for pair in combinations(libraries, 2)],
+        "fastest": libraries.index(first) if (first := fastest(row.ratios)) else None,
+        "rounds": [_thousandths(noise.by_round(column.samples(row.transform))) for column in section.columns],
+    }
+
+
+def _ratio(row: Row, pair: tuple[str, str]) -> list[float | int | None] | None:
+    found = row.ratios.get(pair)
+    if found is None:
+        return None
+    ends = [None if end is None else _rounded(end) for end in (found.low, found.high)]
+    return [_rounded(found.ratio), *ends, int(found.verdict != "inconclusive")]
+
+
+def _rounded(value: float) -> float:
+    return float(f"{value:.5g}")
+
+
+def _thousandths(relative: tuple[float, ...]) -> list[int]:
+    return [round(value * 1000) for value in relative]

@@ -1,0 +1,52 @@
+"""Where a command's output goes: which formats were chosen, the file of each, and what a spreadsheet may be given."""
+
+from collections.abc import Collection, Sequence
+from pathlib import Path
+
+from bench_core import suggest
+from bench_core.bundle import COMMITTED
+from bench_core.errors import BenchError, ExitCode
+
+# A spreadsheet takes a text that begins like this for a formula, and would run what a result file says.
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+
+
+def chosen_formats(text: str, known: Collection[str]) -> list[str]:
+    """The names in `text`, joined by commas, each once.
+
+    Raises:
+        BenchError: one is not known, or there is none.
+    """
+    names = list(dict.fromkeys(name.strip() for name in text.split(",") if name.strip()))
+    for name in names:
+        if name not in known:
+            raise suggest.unknown("format", name, list(known), source="--format")
+    if not names:
+        raise BenchError(f"--format names no format; known: {', '.join(known)}")
+    return names
+
+
+def places(output: Path | None, formats: Sequence[str]) -> dict[str, Path]:
+    """Format -> its file: `output` itself when there is one format, else with the format's ending.
+
+    Raises:
+        BenchError: the file would be inside a committed run, which is never changed.
+    """
+    if output is None:
+        return {}
+    if output.is_dir():
+        raise BenchError(f"--output {output}: is a folder; name a file", ExitCode.OUTPUT)
+    for folder in output.absolute().parents:
+        if (folder / COMMITTED).exists():
+            raise BenchError(
+                f"--output {output}: {folder} is a committed run, which is never changed; choose another folder",
+                ExitCode.OUTPUT,
+            )
+    if len(formats) == 1:
+        return {formats[0]: output}
+    return {name: output.with_suffix(f".{name}") for name in formats}
+
+
+def csv_value(value: object) -> object:
+    """None is empty; a text that a spreadsheet would run is quoted with an apostrophe."""
+    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
