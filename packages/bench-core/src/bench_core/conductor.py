@@ -17,6 +17,8 @@ from bench_core.catalog import Catalog
 from bench_core.config import Config
 from bench_core.crew import Crew
 from bench_core.dataset import Subset
+from bench_core.files import write_atomically
+from bench_core.inspection import thumbnail_name
 from bench_core.journal import Journal, State
 from bench_core.plan import Job, Plan
 from bench_core.progress import LaneBars, LoadingBar
@@ -68,7 +70,7 @@ def conduct(
         starts = {
             name: (
                 interpreters.python[job.group],
-                first_message(job, config, header.subset, interpreters, folder),
+                first_message(job, config, header.subset, interpreters),
             )
             for name, job in jobs.items()
         }
@@ -80,12 +82,12 @@ def conduct(
             crew = Crew(starts, journal, folder / LOGS, loading.update)
             try:
                 for round_ in range(config.processes):
-                    Round(round_, work, crew, journal, catalog, config, bars).run()
+                    Round(round_, work, crew, journal, catalog, config, bars, folder / OUTPUTS / scenario).run()
             finally:
                 crew.stop()
 
 
-def first_message(job: Job, config: Config, subset: Subset, interpreters: Interpreters, folder: Path) -> protocol.Start:
+def first_message(job: Job, config: Config, subset: Subset, interpreters: Interpreters) -> protocol.Start:
     """What a job's worker is told before anything else."""
     return protocol.Start(
         library=job.library,
@@ -96,7 +98,6 @@ def first_message(job: Job, config: Config, subset: Subset, interpreters: Interp
         data_paths=subset.paths,
         data_fingerprint=subset.fingerprint,
         lock_sha256=interpreters.locks.get(job.group),
-        outputs_dir=str(folder / OUTPUTS / job.scenario),
         memory_limit_bytes=config.memory_limit_bytes or memory_limit_bytes(len(config.libraries)),
     )
 
@@ -154,9 +155,11 @@ class Round:
         catalog: Catalog,
         config: Config,
         bars: LaneBars,
+        pictures: Path,
     ) -> None:
+        """`pictures` is the folder that thumbnails go to."""
         self.number, self.work, self.crew, self.journal = number, work, crew, journal
-        self.catalog, self.config, self.bars = catalog, config, bars
+        self.catalog, self.config, self.bars, self.pictures = catalog, config, bars, pictures
 
     def run(self) -> None:
         """Start workers for the jobs that have something left, try new transforms, measure, stop the workers."""
@@ -196,7 +199,9 @@ class Round:
             timeout_sec=c.timeout_sec,
         )
         match self.crew.ask(job, request):
-            case protocol.Previewed() as preview:
+            case protocol.Tried(preview=preview, thumbnail_png=drawn):
+                library = self.work.jobs[job].library
+                write_atomically(self.pictures / thumbnail_name(library, transform), drawn)
                 self.journal.append(log.Previewed(job=job, transform=transform, preview=preview))
             case protocol.Failed() as failure:
                 self.journal.append(log.Failed(job=job, transform=transform, failure=failure))

@@ -33,8 +33,7 @@ class Crew:
         """Start fresh workers, all at once since nothing is timed yet, and wait until each is ready."""
         self._round = round_
         for job in jobs:
-            python, first = self._starts[job]
-            self._workers[job] = Worker(python, first, self._log(first.library))
+            self._launch(job)
         for job in jobs:
             self._admit(job)
 
@@ -51,7 +50,7 @@ class Crew:
         """One request to one job's worker. One that goes meanwhile is replaced; what it was asked has crashed."""
         worker = self._workers[job]
         worker.say(request)
-        reply = self._hear(worker, request.timeout_sec)
+        reply = self._hear(worker, request.timeout_sec, protocol.Tried)
         self._replace_gone([job])
         return reply
 
@@ -75,32 +74,49 @@ class Crew:
 
     def _next(self, job: str, request: protocol.Measure, replies: dict[str, protocol.Reply]) -> None:
         """Wait until a job's process is ready for its next turn, or has its final reply."""
-        reply = self._hear(self._workers[job], request.timeout_sec)
+        reply = self._hear(self._workers[job], request.timeout_sec, protocol.Turn, protocol.Measured)
         if not isinstance(reply, protocol.Turn):
             replies[job] = reply
 
-    def _hear(self, worker: Worker, timeout_sec: float) -> protocol.Reply:
+    def _hear(self, worker: Worker, timeout_sec: float, *due: type[protocol.Reply]) -> protocol.Reply:
+        """The reply, which is one of `due` or a `Failed`: what fails, and a worker out of step, is recorded."""
         try:
-            return worker.hear(timeout_sec)
+            reply = worker.hear(timeout_sec)
         except WorkerGone as gone:
             return protocol.Failed(status=Status.CRASHED, reason=f"the worker went: {gone}", detail=worker.log_tail())
+        if isinstance(reply, (protocol.Failed, *due)):
+            return reply
+        # Its later answers would be taken for those to other requests.
+        worker.kill()
+        reason = f"the worker answered {type(reply).__name__} where {due[-1].__name__} was due, and was killed"
+        return protocol.Failed(status=Status.CRASHED, reason=reason)
 
     def _replace_gone(self, jobs: list[str]) -> None:
         gone = [job for job in jobs if not self._workers[job].alive]
         if gone:
             self.start(gone, self._round)
 
+    def _launch(self, job: str) -> None:
+        python, first = self._starts[job]
+        self._workers[job] = Worker(python, first, self._log(first.library))
+
     def _admit(self, job: str) -> None:
-        worker = self._workers[job]
-        answer = worker.ready(lambda done, total: self._loading(job, done, total))
+        answer = self._answer(job)
+        if isinstance(answer, protocol.Unavailable) and job in self._journal.state.started:
+            # The library can start: it did before. Hours of measuring are not given up for one killed process.
+            self._workers[job].kill()
+            self._launch(job)
+            answer = self._answer(job)
         if isinstance(answer, protocol.Ready):
             self._check_same(job, answer)
-            self._journal.append(log.Started(job=job, round=self._round, worker=worker.name, ready=answer))
+            self._journal.append(log.Started(job=job, round=self._round, worker=self.name(job), ready=answer))
             return
-        worker.kill()
-        del self._workers[job]
+        self._workers.pop(job).kill()
         self.lost.add(job)
         self._journal.append(log.Lost(job=job, reason=answer.reason, detail=answer.detail))
+
+    def _answer(self, job: str) -> protocol.Ready | protocol.Unavailable:
+        return self._workers[job].ready(lambda done, total: self._loading(job, done, total))
 
     def _check_same(self, job: str, now: protocol.Ready) -> None:
         """Refuse a library or machine that is not what this run's first worker of the job read back."""

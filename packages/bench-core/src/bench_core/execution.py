@@ -18,7 +18,7 @@ from bench_core.conductor import OUTPUTS, Interpreters, conduct
 from bench_core.config import Config, config_sha256, dump_config
 from bench_core.errors import BenchError, ExitCode
 from bench_core.files import write_atomically
-from bench_core.inspection import save_thumbnail
+from bench_core.inspection import thumbnail_png
 from bench_core.journal import Header, Journal
 from bench_core.machine import describe_machine
 from bench_core.matrix import Matrix
@@ -72,25 +72,43 @@ def execute(
         _check_folder(folder, resume=resume)
         subset = _choose_items(root, config, show_progress=show_progress)
         found = interpreters()
-        journal = Journal.open(folder / log.FILE_NAME)
-        try:
-            header = _agree(journal, config, found, subset, folder)
-            _write_beginnings(folder, config, subset, plan, root)
-            conduct(
-                plan,
-                config,
-                catalog,
-                found,
-                journal,
-                folder,
-                channels={name: scenario.channels for name, scenario in matrix.scenarios.items()},
-                show_progress=show_progress,
-            )
-        finally:
-            journal.close()
-        results = write_results(folder, plan, config, catalog, journal.state)
-        bundle.commit(folder, header.run_id, header.created_at)
+        if not (folder / bundle.CONFIG).exists():  # before the journal: where there is one, the run can be resumed
+            write_atomically(folder / bundle.CONFIG, dump_config(config).encode())
+        with _resumable(folder):
+            journal = Journal.open(folder / log.FILE_NAME)
+            try:
+                header = _agree(journal, config, found, subset, folder)
+                _write_beginnings(folder, subset, plan, root)
+                conduct(
+                    plan,
+                    config,
+                    catalog,
+                    found,
+                    journal,
+                    folder,
+                    channels={name: scenario.channels for name, scenario in matrix.scenarios.items()},
+                    show_progress=show_progress,
+                )
+                journal.verify()
+            finally:
+                journal.close()
+            results = write_results(folder, plan, config, catalog, journal.state)
+            bundle.commit(folder, header.run_id, header.created_at)
     return Outcome(folder=folder, results=tuple(results))
+
+
+@contextmanager
+def _resumable(folder: Path) -> Iterator[None]:
+    """Say of a full disk or data that changed meanwhile that nothing is lost, and how to go on."""
+    try:
+        yield
+    except BenchError as error:
+        if error.code not in (ExitCode.OUTPUT, ExitCode.DATA):
+            raise
+        raise BenchError(
+            f"{error}. What was measured is kept; once this is mended, go on by: bench run --resume {folder}",
+            error.code,
+        ) from error
 
 
 @contextmanager
@@ -110,7 +128,8 @@ def _owned(folder: Path) -> Iterator[None]:
             f"{folder}: another bench run is writing there; wait for it or choose another --output", ExitCode.OUTPUT
         ) from error
     except OSError as error:
-        raise BenchError(f"cannot write {folder}: {error.strerror}", ExitCode.OUTPUT) from error
+        where = error.filename or folder
+        raise BenchError(f"cannot write {where}: {error.strerror or error}", ExitCode.OUTPUT) from error
 
 
 def _check_folder(folder: Path, *, resume: bool) -> None:
@@ -195,14 +214,13 @@ def _agree(
     return then
 
 
-def _write_beginnings(folder: Path, config: Config, subset: dataset.Subset, plan: Plan, root: Path) -> None:
+def _write_beginnings(folder: Path, subset: dataset.Subset, plan: Plan, root: Path) -> None:
     """What is known before anything is measured; a resumed run keeps what it began with."""
     written = folder / bundle.ENVIRONMENT
     if written.exists():
         return
-    write_atomically(folder / bundle.CONFIG, dump_config(config).encode())
-    first = next(dataset.load(subset))
+    picture = thumbnail_png(next(dataset.load(subset)))
     for scenario in dict.fromkeys(job.scenario for job in plan.jobs):
-        save_thumbnail(first, folder / OUTPUTS / scenario / "input.png")
+        write_atomically(folder / OUTPUTS / scenario / "input.png", picture)
     description = msgspec.json.format(msgspec.json.encode(describe_machine(root)), indent=1)
     write_atomically(written, description + b"\n")

@@ -1,8 +1,8 @@
-"""Outputs are looked at, untimed: shape, type, range, digest, and a thumbnail a person can see."""
+"""Outputs are looked at, untimed: shape, type, range, digest, and a thumbnail a person can see. Writes nothing."""
 
 import hashlib
+import io
 import re
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,11 +18,11 @@ class BadOutput(Exception):
     """The operation gave something that is no output: a sentence that says what."""
 
 
-def run_and_inspect(library: Library, operation: Operation, item: Item, thumbnail: Path) -> Output:
-    """Apply an operation to one item, describe what came out, and write its thumbnail.
+def run_and_inspect(library: Library, operation: Operation, item: Item, thumbnail: str) -> tuple[Output, bytes]:
+    """Apply an operation to one item, describe what came out, and draw it: the PNG of the file called `thumbnail`.
 
     Raises:
-        BadOutput: it is None, the input itself, no array, empty or not finite, or the input was changed.
+        BadOutput: it is None, the input itself, no image, empty or not finite, or the input was changed.
     """
     before = digest(library.to_array(item))
     raw = operation(item)
@@ -38,10 +38,11 @@ def run_and_inspect(library: Library, operation: Operation, item: Item, thumbnai
         raise BadOutput(f"its output is no image: an array of {after.dtype}")
     if after.size == 0:
         raise BadOutput(f"its output is empty (shape {after.shape})")
+    if after.ndim not in (2, 3):
+        raise BadOutput(f"its output is no image (shape {after.shape})")
     if after.dtype.kind == "f" and not np.isfinite(after).all():
         raise BadOutput("its output has values that are not finite numbers")
-    save_thumbnail(after, thumbnail)
-    return Output(
+    described = Output(
         shape=tuple(after.shape),
         dtype=str(after.dtype),
         minimum=float(after.min()),
@@ -49,8 +50,9 @@ def run_and_inspect(library: Library, operation: Operation, item: Item, thumbnai
         contiguous=is_contiguous(output),
         digest=digest(after),
         changed=before != digest(after),
-        thumbnail=thumbnail.name,
+        thumbnail=thumbnail,
     )
+    return described, thumbnail_png(after)
 
 
 def is_contiguous(output: LibraryOutput) -> bool:
@@ -76,14 +78,15 @@ def as_picture(array: NDArray[Any]) -> NDArray[np.uint8]:
     return np.repeat(picture[:, :, :1], 3, axis=2) if picture.shape[2] < 3 else picture[:, :, :3]
 
 
-def save_thumbnail(array: NDArray[Any], path: Path) -> None:
-    """Write a PNG whose longer side is at most policy.THUMBNAIL_PX."""
+def thumbnail_png(array: NDArray[Any]) -> bytes:
+    """A PNG whose longer side is at most policy.THUMBNAIL_PX."""
     from PIL import Image
 
-    path.parent.mkdir(parents=True, exist_ok=True)
     picture = Image.fromarray(as_picture(array))
     picture.thumbnail((policy.THUMBNAIL_PX, policy.THUMBNAIL_PX))
-    picture.save(path, format="PNG")
+    drawn = io.BytesIO()
+    picture.save(drawn, format="PNG")
+    return drawn.getvalue()
 
 
 def thumbnail_name(library: str, transform: str) -> str:

@@ -14,7 +14,7 @@ from typing import NoReturn
 import msgspec
 import psutil
 
-from bench_core import protocol
+from bench_core import descendants, protocol
 from bench_core.channel import GO, Channel, Frame
 from bench_core.results import Status
 
@@ -120,6 +120,7 @@ def _child(task: Task, channel: Channel, memory_limit_bytes: int | None) -> NoRe
     code = 1
     try:
         os.setpgid(0, 0)
+        descendants.die_with_parent(True)
         signal.signal(signal.SIGINT, signal.SIG_DFL)
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
         limit_memory(memory_limit_bytes)

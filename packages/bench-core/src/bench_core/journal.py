@@ -106,8 +106,9 @@ class State:
 class Journal:
     """An open journal. Each `append` is on the disk when it returns."""
 
-    def __init__(self, path: Path, stream: BinaryIO, state: State) -> None:
-        self.path, self._stream, self.state = path, stream, state
+    def __init__(self, path: Path, stream: BinaryIO, state: State, length: int) -> None:
+        """`length` is how many bytes are there already."""
+        self.path, self._stream, self.state, self._length = path, stream, state, length
 
     @classmethod
     def open(cls, path: Path) -> Self:
@@ -123,7 +124,7 @@ class Journal:
                 stream.truncate(whole)
         except OSError as error:
             raise BenchError(f"cannot write {path}: {error.strerror}", ExitCode.OUTPUT) from error
-        return cls(path, stream, state)
+        return cls(path, stream, state, whole)
 
     def append(self, *records: Record) -> None:
         """Add lines, all of them or, in a crash, a first part.
@@ -131,19 +132,33 @@ class Journal:
         Raises:
             BenchError: the disk is full or refuses; what was finished before stays.
         """
+        lines = b"".join(msgspec.json.encode(record) + b"\n" for record in records)
         try:
-            self._stream.write(b"".join(msgspec.json.encode(record) + b"\n" for record in records))
+            self._stream.write(lines)
             self._stream.flush()
             if self.path.is_file():
                 os.fsync(self._stream.fileno())
         except OSError as error:
-            raise BenchError(
-                f"cannot write {self.path}: {error.strerror}. Finished measurements are kept; "
-                f"make room, then: bench run --resume {self.path.parent}",
-                ExitCode.OUTPUT,
-            ) from error
+            raise BenchError(f"cannot write {self.path}: {error.strerror}", ExitCode.OUTPUT) from error
+        self._length += len(lines)
         for record in records:
             self.state.add(record)
+
+    def verify(self) -> None:
+        """Make sure that the file holds what was appended.
+
+        Raises:
+            BenchError: somebody else removed or changed it meanwhile.
+        """
+        try:
+            length = self.path.stat().st_size
+        except FileNotFoundError:
+            length = 0
+        if length != self._length:
+            raise BenchError(
+                f"{self.path}: somebody removed or changed it while the run was going on; start a new run",
+                ExitCode.RESUME,
+            )
 
     def close(self) -> None:
         try:

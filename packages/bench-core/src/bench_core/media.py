@@ -53,13 +53,13 @@ def find_images(folder: Path) -> list[Path]:
     Raises:
         BenchError: the folder is missing, or it or one below cannot be read.
     """
-    if not folder.is_dir():
-        what = "is a file, not a folder" if folder.exists() else "does not exist"
-        raise BenchError(
-            f"the data folder {name_to_text(str(folder))} {what}; give a folder of images with --data-dir",
-            ExitCode.DATA,
-        )
     try:
+        if not folder.is_dir():
+            what = "is a file, not a folder" if folder.exists() else "does not exist"
+            raise BenchError(
+                f"the data folder {name_to_text(str(folder))} {what}; give a folder of images with --data-dir",
+                ExitCode.DATA,
+            )
         images = [path for path in _walk(folder) if path.suffix[1:].lower() in EXTENSIONS]
     except OSError as error:
         where = name_to_text(str(error.filename or folder))

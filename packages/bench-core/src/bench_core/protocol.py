@@ -20,7 +20,6 @@ class Start(Message, frozen=True, tag="start"):
     data_paths: tuple[str, ...]
     data_fingerprint: str
     lock_sha256: str | None
-    outputs_dir: str  # where thumbnails go
     memory_limit_bytes: int | None
 
 
@@ -85,6 +84,19 @@ class Previewed(Message, frozen=True, tag="previewed"):
     output: Output
 
 
+class Tried(Message, frozen=True, tag="tried"):
+    """The answer to a preflight: what is recorded, and a picture of the output, which the conductor writes."""
+
+    preview: Previewed
+    thumbnail_png: bytes
+
+
+class BadData(Message, frozen=True, tag="bad_data"):
+    """An item is not what was chosen: the run cannot go on, and the library is not to blame."""
+
+    reason: str
+
+
 class Turn(Message, frozen=True, tag="turn"):
     """The next step of a measurement is ready, and waits for `Go`, so that only one library works at a time."""
 
@@ -108,7 +120,7 @@ class Failed(Message, frozen=True, tag="failed"):
     detail: str | None = None
 
 
-Reply = Loading | Ready | Unavailable | Previewed | Turn | Measured | Failed
+Reply = Loading | Ready | Unavailable | BadData | Tried | Turn | Measured | Failed
 
 _encoder = msgspec.json.Encoder()
 _requests = msgspec.json.Decoder(Request)

@@ -8,7 +8,6 @@ import time
 import traceback
 from collections.abc import Callable, Sequence
 from importlib.metadata import PackageNotFoundError, version
-from pathlib import Path
 from typing import Any
 
 import psutil
@@ -23,6 +22,9 @@ from bench_core.results import Conditions, Status
 from bench_core.timing import time_preview, time_reference, time_values
 
 SHARED = ("numpy", "pillow", "torch")
+# Of an exception, in characters: a library may put an image into its message.
+MESSAGE_LENGTH = 300
+LINE_LENGTH = 500
 
 
 class Session:
@@ -106,16 +108,18 @@ class Session:
             return self._measure(request, operation, items, channel)
         except BadOutput as bad:
             return protocol.Failed(status=Status.ERROR, reason=str(bad))
-        except Exception as error:  # noqa: BLE001  whatever a library raises is its result
+        except SystemExit:  # an end of the process, which says its code
+            raise
+        except BaseException as error:  # noqa: BLE001  whatever a library raises is its result, a panic of Rust included
             return failed(error)
 
     def _preflight(
         self, request: protocol.Preflight, operation: Operation, items: Sequence[Item]
-    ) -> protocol.Previewed | protocol.Failed:
+    ) -> protocol.Tried | protocol.Failed:
         library = self.library
         library.seed(request.seed, operation)
-        thumbnail = Path(self.start.outputs_dir) / thumbnail_name(library.name, request.transform)
-        described = run_and_inspect(library, operation, items[0], thumbnail)
+        thumbnail = thumbnail_name(library.name, request.transform)
+        described, drawn = run_and_inspect(library, operation, items[0], thumbnail)
         library.seed(request.seed, operation)
         sec = time_preview(library, operation, items[: request.items], request.enough_sec)
         # Once more: a transform may load a pool of its own, or set one, when it is used.
@@ -123,7 +127,7 @@ class Session:
         if wrong:
             reason = f"asked for {self.start.threads} thread(s), but after it was used {', '.join(wrong)}"
             return protocol.Failed(status=Status.ERROR, reason=reason)
-        return protocol.Previewed(sec_per_item=sec, output=described)
+        return protocol.Tried(preview=protocol.Previewed(sec_per_item=sec, output=described), thumbnail_png=drawn)
 
     def _measure(
         self, request: protocol.Measure, operation: Operation, items: Sequence[Item], channel: Channel
@@ -160,13 +164,24 @@ def noop_operation(item: Item) -> Item:
 
 def failed(error: BaseException) -> protocol.Failed:
     """An exception as a recorded failure: its message, and the last lines of its traceback."""
-    lines = "".join(traceback.format_exception(error)).splitlines()
-    message = " ".join(str(error).split()) or "no message"
+    lines = "".join(traceback.format_exception(error)).splitlines()[-policy.ERROR_LINES :]
     return protocol.Failed(
         status=Status.ERROR,
-        reason=f"{type(error).__name__}: {message[:300]}",
-        detail="\n".join(lines[-policy.ERROR_LINES :]),
+        reason=_as_text(f"{type(error).__name__}: {_message(error)[:MESSAGE_LENGTH]}"),
+        detail=_as_text("\n".join(line[:LINE_LENGTH] for line in lines)),
     )
+
+
+def _message(error: BaseException) -> str:
+    try:
+        return " ".join(str(error).split()) or "no message"
+    except Exception:  # noqa: BLE001  an exception whose own text cannot be made
+        return "its message cannot be shown"
+
+
+def _as_text(text: str) -> str:
+    """What JSON can hold: a surrogate is spelt out."""
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def shared_versions() -> dict[str, str]:

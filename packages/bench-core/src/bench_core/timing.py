@@ -117,8 +117,9 @@ def time_reference(library: Library, operation: Operation, items: Sequence[Item]
 def time_preview(library: Library, operation: Operation, items: Sequence[Item], enough_sec: float) -> float:
     """Seconds per item of the fastest of two or more passes over the items, each ending once `enough_sec` is spent.
 
-    Two, so that one stall of the machine does not make a transform slow. A quick transform is passed over until policy.MIN_VALUE_SEC is spent: its first pass costs many times its later
-    ones, and this figure decides how many passes a value has.
+    Two, so that one stall of the machine does not make a transform slow. A quick transform is passed over until
+    policy.MIN_VALUE_SEC is spent: its first pass costs many times its later ones, and this figure decides how many
+    passes a value has.
     """
     fastest, spent, passes = math.inf, 0.0, 0
     while passes < 2 or spent < policy.MIN_VALUE_SEC:

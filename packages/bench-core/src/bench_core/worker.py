@@ -5,14 +5,15 @@ standard error, which the conductor keeps as the worker's log. End of input ends
 """
 
 import os
+import signal
 import sys
 import traceback
 from collections.abc import Callable
 from typing import TYPE_CHECKING, BinaryIO
 
-from bench_core import policy, protocol
+from bench_core import descendants, policy, protocol
 from bench_core.channel import Channel
-from bench_core.errors import BenchError
+from bench_core.errors import BenchError, ExitCode
 from bench_core.isolation import Abandoned, Watch, limit_memory, run_forked, run_spawned
 from bench_core.threads import thread_environment
 
@@ -26,9 +27,12 @@ Work = protocol.Preflight | protocol.Measure
 def main() -> int:
     if sys.argv[1:2] == ["--once"]:
         return _once(Channel(int(sys.argv[2]), int(sys.argv[3])))
+    # What a library prints goes to the log, and what it reads is nothing: the line to the conductor is not its.
     replies = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
-    requests = os.fdopen(0, "rb", buffering=0)  # unbuffered: nothing may hide from select()
+    requests = os.fdopen(os.dup(0), "rb", buffering=0)  # unbuffered: nothing may hide from select()
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+    descendants.adopt()
 
     def say(message: protocol.Message) -> None:
         replies.write(protocol.encode(message))
@@ -52,13 +56,17 @@ class Server:
 
     def serve(self) -> int:
         opening = self._open()
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # whatever the library set: each child is waited for here
+        helpers = descendants.children()  # what the library started for itself
         self._say(opening)
         if not isinstance(opening, protocol.Ready):
             return 1
         while line := self._requests.readline():
             request = protocol.decode_request(line)
             assert isinstance(request, Work)
-            self._say(self._answer(request))
+            reply = self._answer(request)
+            descendants.end_children(but=helpers)
+            self._say(reply)
         return 0
 
     def _open(self) -> protocol.Reply:
@@ -67,8 +75,10 @@ class Server:
             if isinstance(reply, protocol.Failed):
                 return protocol.Unavailable(reason=reply.reason, detail=reply.detail)
             return reply
+        descendants.die_with_parent(True)  # an import may hang, and nobody listens for the end of the input
         opened = _open_session(self._start, self._say)
-        if isinstance(opened, protocol.Unavailable):
+        descendants.die_with_parent(False)  # from now on somebody does, and has to clean up
+        if isinstance(opened, protocol.Unavailable | protocol.BadData):
             return opened
         self._session = opened
         return opened.ready
@@ -108,13 +118,14 @@ def _first(requests: BinaryIO) -> protocol.Start | None:
 
 def _once(channel: Channel) -> int:
     """Answer one request in this process, imports included."""
+    descendants.die_with_parent(True)
     requests = os.fdopen(0, "rb", buffering=0)
     start = _first(requests)
     if start is None:
         return 1
     line = requests.readline()
     opened = _open_session(start, lambda message: None)
-    if isinstance(opened, protocol.Unavailable):
+    if isinstance(opened, protocol.Unavailable | protocol.BadData):
         channel.send(opened)
     elif not line:
         channel.send(opened.ready)
@@ -126,7 +137,7 @@ def _once(channel: Channel) -> int:
     return 0
 
 
-def _open_session(start: protocol.Start, say: Say) -> "Session | protocol.Unavailable":
+def _open_session(start: protocol.Start, say: Say) -> "Session | protocol.Unavailable | protocol.BadData":
     try:
         from bench_core.session import Session, failed  # imports numpy: not before the thread variables are set
     except ImportError as error:
@@ -134,8 +145,10 @@ def _open_session(start: protocol.Start, say: Say) -> "Session | protocol.Unavai
     try:
         return Session(start, _report_loading(say))
     except BenchError as error:
+        if error.code is ExitCode.DATA:
+            return protocol.BadData(reason=str(error))
         return protocol.Unavailable(reason=str(error))
-    except Exception as error:  # noqa: BLE001  an adapter that cannot be imported is a recorded status
+    except BaseException as error:  # noqa: BLE001  an adapter that cannot be imported is a recorded status, however
         failure = failed(error)
         return protocol.Unavailable(reason=failure.reason, detail=failure.detail)
 
@@ -157,4 +170,5 @@ if __name__ == "__main__":
     except Exception:  # noqa: BLE001  the log's last lines say why, and nothing after them
         traceback.print_exc()
     sys.stderr.flush()
+    descendants.end_children()
     os._exit(code)  # libraries tear down noisily, and slowly

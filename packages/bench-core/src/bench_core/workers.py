@@ -12,14 +12,15 @@ from pathlib import Path
 import msgspec
 import psutil
 
-from bench_core import policy, protocol
+from bench_core import descendants, policy, protocol
+from bench_core.errors import BenchError, ExitCode
 from bench_core.threads import thread_environment
 
 GRACE_SEC = 15.0  # beyond a measurement's own limit, which the worker enforces
 POLL_SEC = 0.5  # between looks at whether a silent worker still lives
 STOP_SEC = 2.0  # a worker that is told to stop has so long to do it
-SHADOWING = ("PYTHONPATH", "PYTHONHOME", "PYTHONSTARTUP")
 LOG_TAIL_LINES = 6
+LOG_TAIL_BYTES = 16 * 1024  # a library may have printed a gigabyte
 
 
 class WorkerGone(Exception):
@@ -59,6 +60,7 @@ class Worker:
                     case protocol.Ready() | protocol.Unavailable():
                         return reply
                     case _:
+                        self.kill()
                         raise WorkerGone(f"it answered {type(reply).__name__} where it should be starting")
         except WorkerGone as gone:
             return protocol.Unavailable(reason=f"the worker did not start: {gone}", detail=self.log_tail())
@@ -79,6 +81,7 @@ class Worker:
 
         Raises:
             WorkerGone: the worker died or did not answer in time; it and all it started are dead now.
+            BenchError: the items are not what they were.
         """
         return self._hear(timeout_sec + self._grace_sec)
 
@@ -92,9 +95,13 @@ class Worker:
         self.kill()
 
     def kill(self) -> None:
-        """Kill the worker and everything in its session: measuring children, and what they started."""
+        """Kill the worker, everything below it and in its session: measuring children, and what they started."""
+        below = descendants.below(self._process.pid)
         self._process.kill()
         self._process.wait()
+        for process in below:
+            with contextlib.suppress(psutil.Error):
+                process.kill()
         for pid in psutil.pids():
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 if os.getsid(pid) == self._process.pid:
@@ -114,7 +121,9 @@ class Worker:
 
     def log_tail(self) -> str | None:
         """Last lines of what the worker wrote to its log."""
-        lines = self.log.read_text(encoding="utf-8", errors="replace").splitlines()
+        with self.log.open("rb") as stream:
+            stream.seek(max(0, stream.seek(0, os.SEEK_END) - LOG_TAIL_BYTES))
+            lines = stream.read(LOG_TAIL_BYTES).decode("utf-8", "replace").splitlines()
         return "\n".join(lines[-LOG_TAIL_LINES:]) or None
 
     def _hear(self, timeout_sec: float) -> protocol.Reply:
@@ -136,16 +145,21 @@ class Worker:
         line, _, rest = self._buffer.partition(b"\n")
         self._buffer = bytearray(rest)
         try:
-            return protocol.decode_reply(bytes(line))
+            reply = protocol.decode_reply(bytes(line))
         except msgspec.DecodeError as error:
             self.kill()
             raise WorkerGone(f"its answer cannot be read: {error}") from error
+        if isinstance(reply, protocol.BadData):
+            raise BenchError(reply.reason, ExitCode.DATA)
+        return reply
 
 
 def worker_environment(threads: int) -> dict[str, str]:
-    """The environment of a worker: this one's, less what would put other code before the locked one."""
-    inherited = {name: value for name, value in os.environ.items() if name not in SHADOWING}
-    return inherited | thread_environment(threads) | {"PYTHONNOUSERSITE": "1", "PYTHONUNBUFFERED": "1"}
+    """The environment of a worker: this one's, less what changes which code Python finds (PYTHONPATH, the current
+    folder) or how it runs it (PYTHONMALLOC, PYTHONOPTIMIZE)."""
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
+    ours = {"PYTHONNOUSERSITE": "1", "PYTHONSAFEPATH": "1", "PYTHONUNBUFFERED": "1"}
+    return inherited | thread_environment(threads) | ours
 
 
 def ending(code: int | None) -> str:
