@@ -126,6 +126,43 @@ def test_a_reader_that_stops_reading_ends_it_quietly() -> None:
     assert (done.returncode, done.stderr) == (141, b"")
 
 
+def test_closed_streams_are_streams_that_nobody_reads() -> None:
+    command = ["sh", "-c", f"{sys.executable} -m bench_core plan <&- >&- 2>&-"]
+    assert subprocess.run(command, cwd=ROOT, check=False).returncode == ExitCode.OK
+
+
+def test_a_path_that_the_system_refuses_is_one_sentence(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", "--resume", "x" * 300]) == ExitCode.USAGE
+    assert "File name too long" in capsys.readouterr().err
+
+
+def test_a_full_disk_under_what_is_printed_is_one_sentence() -> None:
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "bench_core", "plan"],
+            cwd=ROOT,
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert done.returncode == ExitCode.USAGE
+    assert done.stderr == "bench: No space left on device\n"
+
+
+def test_a_character_that_the_terminal_cannot_show_is_spelt_out() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "bench_core", "plan", "--data-dir", "/ü"],
+        cwd=ROOT,
+        env=os.environ | {"PYTHONIOENCODING": "ascii"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == ExitCode.OK
+    assert "/\\xfc" in done.stdout
+
+
 def test_another_broken_pipe_is_not_taken_for_it() -> None:
     script = (
         "import sys\nfrom bench_core import cli\n"

@@ -155,6 +155,9 @@ def test_spawned_measurements_give_the_same_shape(root: Path) -> None:
         ("Contrast", "not finite"),
         ("CenterCrop224", "empty"),
         ("Transpose", "no image"),
+        ("GaussianBlur", "no image (shape (320,))"),
+        ("Perspective", "Panic: index out of bounds"),
+        ("ColorJitter", "Unspeakable: its message cannot be shown"),
     ],
 )
 def test_a_wrong_answer_is_an_error_with_its_reason(root: Path, transform: str, phrase: str) -> None:
@@ -165,6 +168,13 @@ def test_a_wrong_answer_is_an_error_with_its_reason(root: Path, transform: str, 
 
 def test_an_exception_keeps_the_last_lines_of_its_traceback(root: Path) -> None:
     assert "raise ValueError" in str(bad(root, "Invert").detail)
+
+
+def test_a_message_without_end_is_cut_and_what_is_no_text_is_spelt_out(root: Path) -> None:
+    found = bad(root, "RGBShift")
+    assert found.status is Status.ERROR
+    assert str(found.reason).startswith("ValueError: \\udcff\\udcff")
+    assert len(str(found.reason)) + len(str(found.detail)) < 10_000
 
 
 @pytest.mark.parametrize(
@@ -211,6 +221,13 @@ def test_a_hang_is_a_timeout_and_leaves_nothing_behind(
         assert not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
 
 
+def test_a_grandchild_that_hides_in_a_session_of_its_own_is_found(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    note = root / "grandchild"
+    monkeypatch.setenv("BENCH_MOCK_PID_FILE", str(note))
+    assert bad(root, "ChannelShuffle").status is Status.OK
+    assert not psutil.pid_exists(int(note.read_text()))
+
+
 def test_memory_beyond_the_limit_is_refused_and_recorded(root: Path) -> None:
     found = bad(root, "Brightness", memory=512 * 1024**2)
     assert found.status is Status.ERROR
@@ -225,6 +242,45 @@ def test_a_transform_that_changes_the_number_of_threads_is_an_error(root: Path) 
 
 def test_what_a_library_prints_is_not_taken_for_an_answer(root: Path) -> None:
     assert bad(root, "Rotate").status is Status.OK
+
+
+def test_a_library_that_reads_its_input_finds_nothing(root: Path) -> None:
+    assert bad(root, "GaussianNoise").status is Status.OK
+
+
+def test_a_library_that_changes_the_current_folder_takes_nothing_along(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(root)
+    config = make_config(root, ["mock_bad"], ["Resize", "RandomCrop224"])
+    outcome = run_mock(root, Path("run"), config)
+    assert outcome.counts == {Status.OK: 2}
+    assert sorted(path.name for path in (root / "run/outputs/image-rgb").iterdir()) == [
+        "input.png",
+        "mock_bad_RandomCrop224.png",
+        "mock_bad_Resize.png",
+    ]
+
+
+def test_a_module_in_the_current_folder_is_not_imported_instead(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (root / "numpy.py").write_text("raise RuntimeError('not the numpy that is locked')")
+    monkeypatch.chdir(root)
+    assert run_mock(root, root / "run", make_config(root, ["mock_fast"], ["Resize"])).counts == {Status.OK: 1}
+
+
+def test_a_library_that_ends_the_process_when_it_is_imported_says_why(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BENCH_MOCK_IMPORT", "exit")
+    found = only(run_mock(root, root / "run", make_config(root, ["mock_noimport"], ["Resize"])))
+    assert found.measurements["Resize"].status is Status.UNAVAILABLE
+    assert found.measurements["Resize"].reason == "SystemExit: no licence"
+
+
+def test_a_library_that_ignores_the_end_of_children_is_measured(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BENCH_MOCK_IMPORT", "deaf")
+    config = make_config(root, ["mock_noimport"], ["Resize"])
+    assert run_mock(root, root / "run", config).counts == {Status.OK: 1}
 
 
 def test_a_library_that_cannot_be_imported_is_unavailable_and_the_others_go_on(root: Path) -> None:
@@ -263,7 +319,27 @@ def test_a_full_disk_stops_the_run_and_keeps_what_was_measured(root: Path) -> No
     with pytest.raises(BenchError, match="No space left") as caught:
         run_mock(root, folder, config, resume=True)
     assert caught.value.code is ExitCode.OUTPUT
+    assert f"bench run --resume {folder}" in str(caught.value)
     assert not bundle.is_committed(folder)
+    assert (folder / bundle.CONFIG).is_file()  # or it could not be resumed
+
+
+def test_a_picture_that_cannot_be_written_stops_the_run_and_is_no_librarys_fault(root: Path) -> None:
+    config = make_config(root, ["mock_fast"], ["Resize", "Invert"])
+    folder = root / "run"
+    in_the_way = folder / "outputs" / "image-rgb" / "mock_fast_Invert.png"
+    in_the_way.mkdir(parents=True)
+    (folder / journal.FILE_NAME).touch()
+    with pytest.raises(BenchError, match=r"mock_fast_Invert\.png") as caught:
+        run_mock(root, folder, config, resume=True)
+    assert caught.value.code is ExitCode.OUTPUT
+    in_the_way.rmdir()
+    assert run_mock(root, folder, config, resume=True).counts == {Status.OK: 2}
+
+
+def test_an_output_whose_name_is_no_text_is_a_folder_like_others(root: Path) -> None:
+    outcome = run_mock(root, root / "run\udcff\n", make_config(root, ["mock_fast"], ["Resize"]))
+    assert bundle.load_bundle(outcome.folder).results
 
 
 def test_a_committed_run_is_not_written_again(good: tuple[Path, Outcome]) -> None:

@@ -8,7 +8,17 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from bench_core.machine import cpu_model, cpu_quota, describe_machine, git_state, governors, gpus, smt, turbo
+from bench_core.machine import (
+    SPEED_VARIABLES,
+    cpu_model,
+    cpu_quota,
+    describe_machine,
+    git_state,
+    governors,
+    gpus,
+    smt,
+    turbo,
+)
 
 ROOT = Path(__file__).parents[2]
 
@@ -35,6 +45,14 @@ def test_the_description_says_what_decides_speed() -> None:
     assert described["cpu"]
     assert described["cpus"] >= len(described["cpus_usable"]) > 0
     assert described["memory_total_bytes"] > described["memory_available_bytes"] > 0
+
+
+def test_variables_that_change_speed_are_recorded_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in SPEED_VARIABLES:
+        monkeypatch.delenv(name, raising=False)
+    assert describe_machine(ROOT)["speed_variables"] == []
+    monkeypatch.setenv("NPY_DISABLE_CPU_FEATURES", "AVX2")
+    assert describe_machine(ROOT)["speed_variables"] == ["NPY_DISABLE_CPU_FEATURES"]
 
 
 def test_the_processors_name_is_read(tmp_path: Path) -> None:

@@ -149,6 +149,16 @@ def test_a_changed_configuration_is_refused_by_name(root: Path) -> None:
     assert caught.value.code is ExitCode.RESUME
 
 
+def test_changed_code_is_refused_by_name(root: Path) -> None:
+    folder = interrupted(root)
+    source = root / "packages" / "adapters-new" / "src" / "new.py"
+    source.parent.mkdir(parents=True)
+    source.write_text("print('another meaning')")
+    with pytest.raises(BenchError, match="the code changed") as caught:
+        run_mock(root, folder, config_of(root), resume=True)
+    assert caught.value.code is ExitCode.RESUME
+
+
 def test_changed_data_are_refused_by_name(root: Path) -> None:
     folder = interrupted(root)
     for path in (root / "images").iterdir():

@@ -158,6 +158,14 @@ def test_a_table_of_two_runs_says_that_they_were_not_interleaved() -> None:
     assert "different runs" in notice
 
 
+def test_a_variable_that_changes_speed_is_told() -> None:
+    environment = ENVIRONMENT | {"speed_variables": ["ATEN_CPU_CAPABILITY"]}
+    (section,) = sections([make_bundle([make_result("ant", {"Resize": 1e-3})], environment=environment)])
+    assert notices(section) == (
+        "Run run-a was measured with ATEN_CPU_CAPABILITY set, which can change the speed of one library alone",
+    )
+
+
 def test_two_commits_of_the_tool_are_told() -> None:
     one = make_bundle([make_result("kornia", {"Resize": 1e-3})], "run-a")
     other = make_bundle(

@@ -205,10 +205,9 @@ def test_an_unknown_file_and_a_run_name_that_leads_elsewhere_are_refused(checkou
     commit(run, "run-a", "2026-12-01T05:00:00+00:00")
     with pytest.raises(BenchError, match=r"notes\.txt"):
         publish([run], checkout / "published", checkout)
-    (run / "notes.txt").unlink()
-    commit(run, "../../up", "2026-12-01T05:00:00+00:00")
+    elsewhere = commit_bundle(make_bundle(RESULTS, "../../up"), checkout / "results/runs/run-b")
     with pytest.raises(BenchError, match="cannot name a folder"):
-        publish([run], checkout / "published", checkout)
+        publish([elsewhere], checkout / "published", checkout)
 
 
 def test_pictures_can_be_left_out(checkout: Path) -> None:

@@ -4,14 +4,13 @@ resolved_config.toml  environment.json  journal.jsonl  logs/  outputs/<scenario>
 <scenario>/<library>_micro_results.json  <scenario>/<library>_micro_pyperf.json  COMMITTED.json
 """
 
-import tomllib
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, TypeVar
 
 import msgspec
 
 from bench_core.errors import BenchError, ExitCode
-from bench_core.files import sha256_bytes, sha256_file, write_atomically
+from bench_core.files import read_toml, sha256_bytes, sha256_file, write_atomically
 from bench_core.results import MAX_FILE_BYTES, Result, read_result
 
 COMMITTED = "COMMITTED.json"
@@ -19,6 +18,8 @@ CONFIG = "resolved_config.toml"
 ENVIRONMENT = "environment.json"
 LOCK = ".lock"
 BUNDLE_VERSION = 1
+
+Read = TypeVar("Read")
 
 
 class Commitment(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -28,6 +29,19 @@ class Commitment(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     run_id: str
     created_at: str
     files: dict[str, str]
+
+
+class Known(msgspec.Struct, frozen=True):
+    """What the report uses of environment.json; the rest is for people."""
+
+    system: str | None = None
+    kernel: str | None = None
+    architecture: str | None = None
+    cpu: str | None = None
+    memory_total_bytes: Annotated[int, msgspec.Meta(ge=0, le=2**62)] | None = None
+    governors: tuple[str, ...] = ()
+    git_commit: str | None = None
+    git_dirty: bool | None = None
 
 
 class Bundle(msgspec.Struct, frozen=True):
@@ -65,13 +79,22 @@ def load_bundle(path: Path) -> Bundle:
     """
     commitment = verify(path)
     names = [name for name in commitment.files if name.endswith("_results.json")]
+    results = {name: read_result(path / name) for name in sorted(names)}
+    if not results:
+        raise BenchError(f"{path}: holds no result", ExitCode.BUNDLE)
+    for name, result in results.items():
+        if result.run_id != commitment.run_id:
+            raise BenchError(
+                f"{path / name}: is of run {result.run_id}, not of {commitment.run_id}; the bundle is damaged",
+                ExitCode.BUNDLE,
+            )
     return Bundle(
         path=path,
         run_id=commitment.run_id,
         created_at=commitment.created_at,
-        environment=_read_json(path / ENVIRONMENT),
-        config=_read_toml(path / CONFIG),
-        results={name: read_result(path / name) for name in sorted(names)},
+        environment=_read_environment(path / ENVIRONMENT),
+        config=_read_config(path / CONFIG),
+        results=results,
         files=commitment.files,
     )
 
@@ -100,25 +123,35 @@ def verify(path: Path) -> Commitment:
     """Compare a run directory with its commitment.
 
     Raises:
-        BenchError: naming the first file that is missing, was added or was changed.
+        BenchError: naming the first file that is missing, was added, was changed, is a link, or cannot be read.
     """
+    try:
+        return _compare(path)
+    except OSError as error:
+        where = error.filename or path
+        raise BenchError(f"{where}: cannot be read ({error.strerror})", ExitCode.BUNDLE) from error
+
+
+def _compare(path: Path) -> Commitment:
     if not path.is_dir():
         raise BenchError(f"{path}: no such run directory", ExitCode.BUNDLE)
+    if not is_committed(path) and not (path / CONFIG).exists():
+        raise BenchError(f"{path}: is no run: there is neither {COMMITTED} nor {CONFIG}", ExitCode.BUNDLE)
     if not is_committed(path):
         raise BenchError(
             f"{path}: not committed: the run did not finish. Go on with: bench run --resume {path}",
             ExitCode.BUNDLE,
         )
-    try:
-        commitment = msgspec.json.decode((path / COMMITTED).read_bytes(), type=Commitment)
-    except (OSError, msgspec.DecodeError) as error:
-        raise BenchError(f"{path / COMMITTED}: {error}", ExitCode.BUNDLE) from error
+    commitment = _read_json(path / COMMITTED, Commitment)
     if commitment.bundle_version != BUNDLE_VERSION:
         raise BenchError(
             f"{path / COMMITTED}: bundle version {commitment.bundle_version} is not known here "
             f"(this is version {BUNDLE_VERSION})",
             ExitCode.BUNDLE,
         )
+    for entry in path.rglob("*"):  # what a link leads to is not kept with the run
+        if entry.is_symlink() or not (entry.is_file() or entry.is_dir()):
+            raise BenchError(f"{entry}: is a link, or no regular file; the bundle is damaged", ExitCode.BUNDLE)
     there, committed = set(files_of(path)), commitment.files.keys()
     for names, what in ((committed - there, "is missing"), (there - committed, "was added after the run")):
         if names:
@@ -135,17 +168,23 @@ def files_of(path: Path) -> list[str]:
     return sorted(name for name in found if name not in (COMMITTED, LOCK))
 
 
-def _read_json(path: Path) -> dict[str, Any]:
+def _read_json(path: Path, kind: type[Read]) -> Read:
     try:
         if path.stat().st_size > MAX_FILE_BYTES:
             raise BenchError(f"{path}: larger than anything we write; it was not read", ExitCode.BUNDLE)
-        return msgspec.json.decode(path.read_bytes(), type=dict[str, Any])
-    except (OSError, msgspec.DecodeError) as error:
+        return msgspec.json.decode(path.read_bytes(), type=kind)
+    except (OSError, msgspec.DecodeError, RecursionError) as error:
         raise BenchError(f"{path}: {error}", ExitCode.BUNDLE) from error
 
 
-def _read_toml(path: Path) -> dict[str, Any]:
+def _read_environment(path: Path) -> dict[str, Any]:
+    _read_json(path, Known)
+    return _read_json(path, dict[str, Any])
+
+
+def _read_config(path: Path) -> dict[str, Any]:
+    """Flat, as every configuration is."""
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        return msgspec.convert(read_toml(path), dict[str, str | int | float | bool | list[str]])
+    except (OSError, ValueError, msgspec.ValidationError) as error:
         raise BenchError(f"{path}: {error}", ExitCode.BUNDLE) from error

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from bench_core import dataset, protocol
 from bench_core import journal as log
-from bench_core import protocol
 from bench_core.errors import BenchError, ExitCode
 from bench_core.journal import Journal
 from bench_core.results import Status
@@ -86,6 +86,9 @@ class Crew:
             return protocol.Failed(status=Status.CRASHED, reason=f"the worker went: {gone}", detail=worker.log_tail())
         if isinstance(reply, (protocol.Failed, *due)):
             return reply
+        if isinstance(reply, protocol.BadData):
+            self._check_data()
+            return protocol.Failed(status=Status.ERROR, reason=reply.reason)
         # Its later answers would be taken for those to other requests.
         worker.kill()
         reason = f"the worker answered {type(reply).__name__} where {due[-1].__name__} was due, and was killed"
@@ -116,7 +119,24 @@ class Crew:
         self._journal.append(log.Lost(job=job, reason=answer.reason, detail=answer.detail))
 
     def _answer(self, job: str) -> protocol.Ready | protocol.Unavailable:
-        return self._workers[job].ready(lambda done, total: self._loading(job, done, total))
+        answer = self._workers[job].ready(lambda done, total: self._loading(job, done, total))
+        if isinstance(answer, protocol.BadData):
+            self._check_data()
+            return protocol.Unavailable(reason=answer.reason)
+        return answer
+
+    def _check_data(self) -> None:
+        """Read the items here: is one environment different, or are the data?
+
+        Raises:
+            BenchError: the data are not what was chosen, so no library is to blame.
+        """
+        first = next(iter(self._starts.values()))[1]
+        subset = dataset.Subset(
+            name="", root=first.data_root, paths=first.data_paths, fingerprint=first.data_fingerprint
+        )
+        for _ in dataset.load(subset):
+            pass
 
     def _check_same(self, job: str, now: protocol.Ready) -> None:
         """Refuse a library or machine that is not what this run's first worker of the job read back."""

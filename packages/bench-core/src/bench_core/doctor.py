@@ -18,18 +18,6 @@ from bench_core.threads import VARIABLES, affinity
 
 # Modules of bench-core[conduct], which a run needs and a plan does not.
 CONDUCTING = ("filelock", "scipy", "tomli_w", "tqdm")
-# They change the speed of everything a worker does, and a worker inherits them.
-INHERITED = (
-    "LD_PRELOAD",
-    "MALLOC_ARENA_MAX",
-    "PYTHONMALLOC",
-    "PYTHONDEVMODE",
-    "OMP_PROC_BIND",
-    "OMP_PLACES",
-    "GOMP_CPU_AFFINITY",
-    "KMP_AFFINITY",
-    "KMP_BLOCKTIME",
-)
 
 
 class Level(StrEnum):
@@ -140,7 +128,7 @@ def check_battery() -> Check:
 
 
 def check_variables(environ: Mapping[str, str]) -> Check:
-    inherited = [name for name in INHERITED if environ.get(name)]
+    inherited = machine.speed_variables(environ)
     if inherited:
         found = f"{', '.join(inherited)} set, which changes what is measured"
         return Check("variables", Level.WARN, found, f"unset {' '.join(inherited)}")

@@ -17,7 +17,7 @@ from bench_core.catalog import Catalog
 from bench_core.conductor import OUTPUTS, Interpreters, conduct
 from bench_core.config import Config, config_sha256, dump_config
 from bench_core.errors import BenchError, ExitCode
-from bench_core.files import write_atomically
+from bench_core.files import sha256_code, write_atomically
 from bench_core.inspection import thumbnail_png
 from bench_core.journal import Header, Journal
 from bench_core.machine import describe_machine
@@ -77,7 +77,7 @@ def execute(
         with _resumable(folder):
             journal = Journal.open(folder / log.FILE_NAME)
             try:
-                header = _agree(journal, config, found, subset, folder)
+                header = _agree(journal, config, found, subset, folder, root)
                 _write_beginnings(folder, subset, plan, root)
                 conduct(
                     plan,
@@ -184,7 +184,12 @@ def managed(root: Path, matrix: Matrix, plan: Plan) -> Interpreters:
 
 
 def _agree(
-    journal: Journal, config: Config, interpreters: Interpreters, subset: dataset.Subset, folder: Path
+    journal: Journal,
+    config: Config,
+    interpreters: Interpreters,
+    subset: dataset.Subset,
+    folder: Path,
+    root: Path,
 ) -> Header:
     """Begin the journal with what must not change, or compare with what it began with."""
     now = datetime.now(UTC)
@@ -192,6 +197,7 @@ def _agree(
         run_id=f"{now:%Y%m%dT%H%M%SZ}-{config.profile}-{uuid.uuid4().hex[:6]}",
         created_at=now.isoformat(timespec="seconds"),
         config_sha256=config_sha256(config),
+        code_sha256=sha256_code(root),
         locks=dict(interpreters.locks),
         subset=subset,
     )
@@ -201,6 +207,7 @@ def _agree(
         return header
     changed = {
         "the configuration": then.config_sha256 != header.config_sha256,
+        "the code": then.code_sha256 != header.code_sha256,
         "the data": then.subset.fingerprint != subset.fingerprint or then.subset.left_out != subset.left_out,
     }
     for group in then.locks.keys() | header.locks.keys():

@@ -9,7 +9,7 @@ from typing import Any
 
 from bench_core.errors import BenchError, ExitCode
 
-MAX_TOML_BYTES = 256 * 1024  # nobody writes more by hand
+MAX_TOML_BYTES = 64 * 1024  # nobody writes more by hand
 
 
 def write_atomically(path: Path, data: bytes) -> None:
@@ -39,6 +39,15 @@ def sha256_file(path: Path) -> str:
     """SHA-256 of a file's bytes, as hexadecimal digits."""
     with path.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def sha256_code(root: Path) -> str:
+    """SHA-256 over everything that decides what is measured and how: our packages, their catalog, and matrix.toml."""
+    digest = hashlib.sha256()
+    found = [path for suffix in ("py", "toml") for path in root.glob(f"packages/*/src/**/*.{suffix}")]
+    for path in (root / "matrix.toml", *sorted(found)):
+        digest.update(f"{path.relative_to(root).as_posix()}\n{sha256_file(path)}\n".encode())
+    return digest.hexdigest()
 
 
 def sha256_bytes(data: bytes) -> str:

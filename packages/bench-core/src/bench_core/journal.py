@@ -24,6 +24,7 @@ class Header(Record, frozen=True, tag="header"):
     run_id: str
     created_at: str
     config_sha256: str
+    code_sha256: str  # of what plans, measures and adapts
     locks: dict[str, str | None]  # group -> SHA-256 of its lock; None where the environment is not managed
     subset: Subset
 

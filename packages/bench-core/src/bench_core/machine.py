@@ -9,7 +9,7 @@ import os
 import platform
 import shutil
 import subprocess
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,28 @@ from bench_core.threads import affinity
 
 TOOL_TIMEOUT_SEC = 10.0
 SYSTEM = Path("/")
+# A worker inherits these, and they change its speed: all of it, or that of one library's instructions or memory alone.
+SPEED_VARIABLES = (
+    "LD_PRELOAD",
+    "GLIBC_TUNABLES",
+    "MALLOC_ARENA_MAX",
+    "MALLOC_MMAP_THRESHOLD_",
+    "MALLOC_TOP_PAD_",
+    "MALLOC_TRIM_THRESHOLD_",
+    "OMP_PROC_BIND",
+    "OMP_PLACES",
+    "GOMP_CPU_AFFINITY",
+    "KMP_AFFINITY",
+    "KMP_BLOCKTIME",
+    "ATEN_CPU_CAPABILITY",
+    "DNNL_MAX_CPU_ISA",
+    "MKL_ENABLE_INSTRUCTIONS",
+    "NPY_DISABLE_CPU_FEATURES",
+    "ONEDNN_MAX_CPU_ISA",
+    "OPENBLAS_CORETYPE",
+    "OPENCV_CPU_DISABLE",
+    "OPENCV_IPP",
+)
 
 
 def describe_machine(root: Path, system: Path = SYSTEM) -> dict[str, Any]:
@@ -43,6 +65,7 @@ def describe_machine(root: Path, system: Path = SYSTEM) -> dict[str, Any]:
         "swap_used_bytes": swap.used,
         "load_average": load_average(),
         "gpus": gpus(),
+        "speed_variables": speed_variables(os.environ),
         "git_commit": commit,
         "git_dirty": dirty,
     }
@@ -97,6 +120,11 @@ def gpus() -> list[dict[str, str]]:
     listed = _output([tool, query, "--format=csv,noheader"]) if tool else None
     rows = csv.reader(io.StringIO(listed or ""), skipinitialspace=True)
     return [dict(zip(fields, row, strict=True)) for row in rows if len(row) == len(fields)]
+
+
+def speed_variables(environ: Mapping[str, str]) -> list[str]:
+    """Names of the variables that are set and change the speed of a worker; their values may be paths."""
+    return [name for name in SPEED_VARIABLES if environ.get(name)]
 
 
 def git_state(root: Path) -> tuple[str | None, bool | None]:

@@ -92,7 +92,7 @@ class Tried(Message, frozen=True, tag="tried"):
 
 
 class BadData(Message, frozen=True, tag="bad_data"):
-    """An item is not what was chosen: the run cannot go on, and the library is not to blame."""
+    """The items are not what was chosen, as this environment reads them."""
 
     reason: str
 

@@ -4,7 +4,6 @@ import io
 import json
 import math
 import os
-import tempfile
 import time
 from collections.abc import Callable, Sequence
 from itertools import chain, repeat
@@ -71,11 +70,11 @@ def time_values(
         spent.append(time_passes(operation, library.materialize, items, loops, library.synchronize))
         return spent[-1]
 
-    with tempfile.TemporaryFile() as sink:  # pyperf wants a descriptor to write to; its report goes nowhere else
-        runner = pyperf.Runner()
-        shape = ["--loops", str(loops), "--warmups", str(warmups), "--values", str(len(seeds))]
-        runner.parse_args(["--worker", "--worker-task=0", "--pipe", str(os.dup(sink.fileno())), *shape])
-        benchmark = runner.bench_time_func(name, time_func, inner_loops=len(items))
+    sink = os.open(os.devnull, os.O_WRONLY)  # pyperf wants a descriptor to write its report to, and closes it
+    runner = pyperf.Runner()
+    shape = ["--loops", str(loops), "--warmups", str(warmups), "--values", str(len(seeds))]
+    runner.parse_args(["--worker", "--worker-task=0", "--pipe", str(sink), *shape])
+    benchmark = runner.bench_time_func(name, time_func, inner_loops=len(items))
     return Timing(benchmark.get_values(), without_private_metadata(benchmark), sum(spent))
 
 

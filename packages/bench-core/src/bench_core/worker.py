@@ -33,6 +33,7 @@ def main() -> int:
     requests = os.fdopen(os.dup(0), "rb", buffering=0)  # unbuffered: nothing may hide from select()
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     descendants.adopt()
+    descendants.die_with_parent(True)  # an import may hang, and until it has ended nobody listens
 
     def say(message: protocol.Message) -> None:
         replies.write(protocol.encode(message))
@@ -71,13 +72,13 @@ class Server:
 
     def _open(self) -> protocol.Reply:
         if self._start.isolation == "spawn":
+            descendants.die_with_parent(False)
             reply = run_spawned(self._start, None, self._watch(policy.START_TIMEOUT_SEC))
             if isinstance(reply, protocol.Failed):
                 return protocol.Unavailable(reason=reply.reason, detail=reply.detail)
             return reply
-        descendants.die_with_parent(True)  # an import may hang, and nobody listens for the end of the input
         opened = _open_session(self._start, self._say)
-        descendants.die_with_parent(False)  # from now on somebody does, and has to clean up
+        descendants.die_with_parent(False)  # from now on the end of the input is noticed, and there is to clean up
         if isinstance(opened, protocol.Unavailable | protocol.BadData):
             return opened
         self._session = opened

@@ -13,7 +13,6 @@ import msgspec
 import psutil
 
 from bench_core import descendants, policy, protocol
-from bench_core.errors import BenchError, ExitCode
 from bench_core.threads import thread_environment
 
 GRACE_SEC = 15.0  # beyond a measurement's own limit, which the worker enforces
@@ -49,7 +48,7 @@ class Worker:
         self._buffer = bytearray()
         self.say(start)
 
-    def ready(self, on_loading: Callable[[int, int], None]) -> protocol.Ready | protocol.Unavailable:
+    def ready(self, on_loading: Callable[[int, int], None]) -> protocol.Ready | protocol.Unavailable | protocol.BadData:
         """Wait until the worker has imported and decoded."""
         try:
             while True:
@@ -57,7 +56,7 @@ class Worker:
                 match reply:
                     case protocol.Loading():
                         on_loading(reply.done, reply.total)
-                    case protocol.Ready() | protocol.Unavailable():
+                    case protocol.Ready() | protocol.Unavailable() | protocol.BadData():
                         return reply
                     case _:
                         self.kill()
@@ -81,7 +80,6 @@ class Worker:
 
         Raises:
             WorkerGone: the worker died or did not answer in time; it and all it started are dead now.
-            BenchError: the items are not what they were.
         """
         return self._hear(timeout_sec + self._grace_sec)
 
@@ -145,13 +143,10 @@ class Worker:
         line, _, rest = self._buffer.partition(b"\n")
         self._buffer = bytearray(rest)
         try:
-            reply = protocol.decode_reply(bytes(line))
+            return protocol.decode_reply(bytes(line))
         except msgspec.DecodeError as error:
             self.kill()
             raise WorkerGone(f"its answer cannot be read: {error}") from error
-        if isinstance(reply, protocol.BadData):
-            raise BenchError(reply.reason, ExitCode.DATA)
-        return reply
 
 
 def worker_environment(threads: int) -> dict[str, str]:

@@ -36,7 +36,7 @@ def date(created_at: str) -> str:
     """To the minute, UTC. What is no date is shown as it is."""
     try:
         return f"{datetime.fromisoformat(created_at).astimezone(UTC):%Y-%m-%d %H:%M} UTC"
-    except ValueError:
+    except (ValueError, OverflowError):  # no date, or one at an end of the calendar
         return created_at
 
 

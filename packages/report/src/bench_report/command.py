@@ -43,6 +43,7 @@ def run(args: argparse.Namespace) -> int:
     from bench_core.bundle import load_bundle
     from bench_core.matrix import find_root
     from bench_core.settings import split_names
+    from bench_core.terminal import visible
 
     from bench_report.documents import update_documents
     from bench_report.figures import UNITS
@@ -74,8 +75,9 @@ def run(args: argparse.Namespace) -> int:
     if args.docs:
         written += update_documents(find_root(), report)
     for part in report.parts:
-        print("\n".join([f"{part.sheet.title} (run {', '.join(run_ids([part.section]))})", *part.highlights]))
-        print("".join(f"note: {notice}\n" for notice in part.sheet.notices), end="")
+        heading = f"{part.sheet.title} (run {', '.join(run_ids([part.section]))})"
+        notices = [f"note: {notice}" for notice in part.sheet.notices]
+        print(visible("\n".join([heading, *part.highlights, *notices])))
     print("\n".join(f"written: {path}" for path in written))
     return 0
 

@@ -87,7 +87,7 @@ def notices(section: Section) -> tuple[str, ...]:
             "The columns come from different runs, which were not interleaved: what the machine did to one run alone "
             "is in the ratios and not in their intervals, so only a factor of two or more makes a winner between runs"
         )
-    return (*told, *_different_commits(section), *_uncommitted(section))
+    return (*told, *_speed_variables(section), *_different_commits(section), *_uncommitted(section))
 
 
 def _asked(section: Section, columns: Sequence[Column]) -> Iterator[tuple[str, dict[str, object]]]:
@@ -152,6 +152,14 @@ def _wrong_threads(column: Column) -> Iterator[str]:
     for pool, threads in conditions.threads_read.items():
         if threads != conditions.threads_asked:
             yield f"{column.library} was asked to use {conditions.threads_asked}, its pool {pool} uses {threads}"
+
+
+def _speed_variables(section: Section) -> Iterator[str]:
+    for bundle in section.bundles:
+        names = bundle.environment.get("speed_variables")
+        if isinstance(names, list) and names:
+            told = short(", ".join(map(str, names)))
+            yield f"Run {bundle.run_id} was measured with {told} set, which can change the speed of one library alone"
 
 
 def _different_commits(section: Section) -> Iterator[str]:

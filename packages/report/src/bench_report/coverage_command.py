@@ -19,6 +19,7 @@ def run(args: argparse.Namespace) -> int:
     from bench_core.errors import BenchError, ExitCode
     from bench_core.matrix import find_root, load_matrix
     from bench_core.settings import split_names
+    from bench_core.terminal import visible
 
     from bench_report.command import RUNS, newest_run
     from bench_report.coverage import coverage, sentences, write_documents
@@ -33,5 +34,5 @@ def run(args: argparse.Namespace) -> int:
     libraries = split_names(args.library) if args.library else matrix.all_libraries()
     bundles = [load_bundle(path) for path in args.runs or [newest_run(root / RUNS)]]
     found = coverage(bundles, matrix, load_catalog(), args.set, libraries)
-    print("\n".join(sentences(found)))
+    print(visible("\n".join(sentences(found))))
     return ExitCode.OK if all(each.complete for each in found) else ExitCode.FAILED

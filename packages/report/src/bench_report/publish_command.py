@@ -22,6 +22,7 @@ def run(args: argparse.Namespace) -> int:
     from bench_core.catalog import load_catalog
     from bench_core.errors import ExitCode
     from bench_core.matrix import find_root, load_matrix
+    from bench_core.terminal import visible
 
     from bench_report.coverage import coverage, sentences
     from bench_report.publish import publish
@@ -30,7 +31,7 @@ def run(args: argparse.Namespace) -> int:
     matrix = load_matrix(root)
     bundles = [load_bundle(path) for path in args.runs]
     found = coverage(bundles, matrix, load_catalog(), args.set, matrix.all_libraries())
-    print("\n".join(sentences(found)))
+    print(visible("\n".join(sentences(found))))
     own = [str(bundle.path) for bundle in bundles if "data_dir" in bundle.config]
     if own and not args.no_outputs:
         print(f"note: outputs/ shows somebody's own images ({', '.join(own)}); --no-outputs leaves them out")

@@ -21,6 +21,13 @@
 | VerticalFlip | kills its parent, the worker, and hangs as an orphan that holds its pipes |
 | Rotate | works, and prints what looks like a reply |
 | Sharpen | works, and sets the pools of this process to other numbers of threads |
+| Perspective | raises what is no Exception, as extensions in Rust do when they panic |
+| ColorJitter | raises an exception whose own text cannot be made |
+| RGBShift | raises with a message of a megabyte, with characters that are no text |
+| GaussianBlur | returns a single row |
+| GaussianNoise | works when there is nothing to read on standard input |
+| ChannelShuffle | works, and leaves a grandchild behind in a session of its own |
+| RandomCrop224 | works, and changes the current folder |
 """
 
 import ctypes
@@ -175,6 +182,74 @@ def sharpen(**_: Any) -> Operation:
     return with_more_threads
 
 
+@transforms("Perspective")
+def perspective(**_: Any) -> Operation:
+    def panic(item: Array) -> Array:
+        raise Panic("index out of bounds")
+
+    return panic
+
+
+@transforms("ColorJitter")
+def color_jitter(**_: Any) -> Operation:
+    def fail(item: Array) -> Array:
+        raise Unspeakable
+
+    return fail
+
+
+@transforms("RGBShift")
+def rgb_shift(**_: Any) -> Operation:
+    def fail(item: Array) -> Array:
+        raise ValueError("\udcff" * 2**20)
+
+    return fail
+
+
+@transforms("GaussianBlur")
+def gaussian_blur(**_: Any) -> Operation:
+    return lambda item: item[0, :, 0].copy()
+
+
+@transforms("GaussianNoise")
+def gaussian_noise(**_: Any) -> Operation:
+    def read_first(item: Array) -> Array:
+        if os.read(0, 1):
+            raise AssertionError("that was not for a library")
+        return 255 - item
+
+    return read_first
+
+
+@transforms("ChannelShuffle")
+def channel_shuffle() -> Operation:
+    def leave_behind(item: Array) -> Array:
+        start_grandchild(own_session=True)
+        return 255 - item
+
+    return leave_behind
+
+
+@transforms("RandomCrop224")
+def random_crop(**_: Any) -> Operation:
+    def elsewhere(item: Array) -> Array:
+        os.chdir("/")
+        return 255 - item
+
+    return elsewhere
+
+
+class Panic(BaseException):
+    """Not an Exception."""
+
+
+class Unspeakable(Exception):
+    """Its text cannot be made."""
+
+    def __str__(self) -> str:
+        raise RuntimeError("no text")
+
+
 def hang() -> NoReturn:
     """Do nothing, and do not listen to a polite request to end; if nobody ever ends it, end at last."""
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
@@ -182,9 +257,11 @@ def hang() -> NoReturn:
     os._exit(5)
 
 
-def start_grandchild() -> None:
+def start_grandchild(*, own_session: bool = False) -> None:
     pid = os.fork()
     if pid == 0:
+        if own_session:
+            os.setsid()
         hang()
     if PID_FILE in os.environ:
         Path(os.environ[PID_FILE]).write_text(str(pid), encoding="ascii")

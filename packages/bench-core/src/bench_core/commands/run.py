@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from bench_core import terminal
 from bench_core.catalog import load_catalog
 from bench_core.config import FILE_NAME, Config, differences
 from bench_core.errors import BenchError, ExitCode
@@ -60,7 +61,7 @@ def run(args: argparse.Namespace) -> int:
     except KeyboardInterrupt:
         print(_interrupted(output), file=sys.stderr)
         return ExitCode.INTERRUPTED
-    print(_finished(outcome))
+    print(terminal.visible(_finished(outcome)))
     return outcome.code
 
 

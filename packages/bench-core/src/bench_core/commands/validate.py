@@ -13,13 +13,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     from bench_core.bundle import load_bundle
+    from bench_core.terminal import visible
 
     for path in args.runs:
         bundle = load_bundle(path)
         measurements = [found for result in bundle.results.values() for found in result.measurements.values()]
         statuses = Counter(measurement.status.value for measurement in measurements)
         counted = ", ".join(f"{count} {status}" for status, count in sorted(statuses.items()))
-        print(f"{path}: valid. Run {bundle.run_id}, {bundle.created_at}")
+        print(f"{path}: valid. Run {visible(bundle.run_id)}, {visible(bundle.created_at)}")
         print(f"  result files: {len(bundle.results)}; measurements: {statuses.total()} ({counted})")
         print("  Hashes agree, nothing is missing or added, derived numbers follow from the samples.")
     return 0
