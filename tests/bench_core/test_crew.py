@@ -40,7 +40,7 @@ def journal(tmp_path: Path) -> Iterator[Journal]:
 
 
 def program(folder: Path, *answers: protocol.Message, fails: int | None = None) -> Path:
-    """An interpreter that is none: it says `answers` and waits for the end, and fails when it starts a `fails`-th time."""
+    """An interpreter that is none: it says `answers` and waits for the end; the start of number `fails` fails."""
     text = folder / "program.py"
     text.write_text(
         "import pathlib, sys\n"

@@ -418,3 +418,9 @@ def test_a_missing_folder_and_a_file_are_refused_in_a_sentence(tmp_path: Path) -
     with pytest.raises(BenchError, match=r"a\.jpg is a file, not a folder"):
         find_images(tmp_path / "a.jpg")
     assert missing.value.code is ExitCode.DATA
+
+
+def test_a_folder_that_the_system_refuses_is_named(tmp_path: Path) -> None:
+    with pytest.raises(BenchError, match=r"cannot be read \(File name too long\)") as caught:
+        find_images(tmp_path / ("x" * 300))
+    assert caught.value.code is ExitCode.DATA

@@ -186,6 +186,46 @@ def test_a_last_line_that_was_cut_off_is_measured_again(root: Path) -> None:
     assert outcome.counts == {Status.OK: 8}
 
 
+def test_data_that_vanish_stop_the_run_which_goes_on_when_they_are_back(root: Path) -> None:
+    folder = root / "run"
+    process = start(root, "--config", "run.toml", "--output", str(folder))
+    wait_for_lines(folder / journal.FILE_NAME, 4, process)
+    (root / "images").rename(root / "moved")
+    _, err = process.communicate(timeout=120)
+    assert process.returncode == ExitCode.DATA
+    assert "cannot now" in err
+    assert f"bench run --resume {folder}" in err
+    assert not bundle.is_committed(folder)
+    (root / "moved").rename(root / "images")
+    assert run_mock(root, folder, config_of(root), resume=True).counts == {Status.OK: 8}
+
+
+def test_a_journal_that_somebody_removed_is_no_finished_run(root: Path) -> None:
+    folder = root / "run"
+    process = start(root, "--config", "run.toml", "--output", str(folder))
+    wait_for_lines(folder / journal.FILE_NAME, 4, process)
+    (folder / journal.FILE_NAME).unlink()
+    _, err = process.communicate(timeout=120)
+    assert process.returncode == ExitCode.RESUME
+    assert "somebody removed or changed it" in err
+    assert not bundle.is_committed(folder)
+
+
+def test_a_library_that_hangs_in_its_import_does_not_outlive_the_run(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    note = root / "pid"
+    monkeypatch.setenv("BENCH_MOCK_IMPORT", "hang")
+    monkeypatch.setenv("BENCH_MOCK_PID_FILE", str(note))
+    process = start(root, "--config", "run.toml", "--library", "mock_noimport", "--output", str(root / "run"))
+    while process.poll() is None and not (note.is_file() and note.read_text()):
+        time.sleep(0.01)
+    hanging = psutil.Process(int(note.read_text()))
+    process.kill()
+    process.communicate()
+    assert all_gone([hanging])
+
+
 def test_there_is_nothing_to_resume_in_an_empty_folder(root: Path) -> None:
     with pytest.raises(BenchError, match="nothing to resume") as caught:
         run_mock(root, root / "empty", config_of(root), resume=True)

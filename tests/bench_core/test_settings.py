@@ -90,6 +90,27 @@ def test_a_file_that_is_not_text_is_refused(tmp_path: Path) -> None:
         from_file(path, "mine.toml")
 
 
+@pytest.mark.parametrize("text", ["a = " + "[" * 5000, "seed = " + "9" * 5000, "# " + "x" * 100_000])
+def test_a_file_that_nobody_wrote_by_hand_is_refused(tmp_path: Path, text: str) -> None:
+    with pytest.raises(BenchError, match=r"mine\.toml: not valid TOML"):
+        from_file(write(tmp_path / "mine.toml", text), "mine.toml")
+
+
+def test_of_a_device_without_end_no_more_is_read_than_of_a_file() -> None:
+    with pytest.raises(BenchError, match="larger than"):
+        from_configuration(Path("/dev/zero"))
+
+
+def test_a_name_that_is_too_long_is_one_sentence() -> None:
+    with pytest.raises(BenchError, match="File name too long"):
+        from_configuration(Path("x" * 300))
+
+
+@pytest.mark.parametrize("text", ["seed=" + "[" * 5000, "seed=" + "9" * 5000])
+def test_a_value_that_cannot_be_read_is_a_text_of_the_wrong_type(text: str) -> None:
+    assert "Expected `int`, got `str`" in refused(text)
+
+
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(BenchError, match=r"none\.toml: cannot be read \(No such file"):
         from_configuration(tmp_path / "none.toml")

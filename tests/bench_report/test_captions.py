@@ -69,6 +69,7 @@ def test_each_run_has_its_own_line() -> None:
 def test_times_are_shown_in_utc() -> None:
     assert date("2026-12-01T06:30:00+01:00") == "2026-12-01 05:30 UTC"
     assert date("yesterday") == "yesterday"
+    assert date("9999-12-31T23:59:59-23:59") == "9999-12-31T23:59:59-23:59"
 
 
 def test_values_that_do_not_divide_evenly_are_not_rounded_away() -> None:

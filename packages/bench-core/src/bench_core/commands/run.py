@@ -43,7 +43,14 @@ def run(args: argparse.Namespace) -> int:
 
     require(config.device)  # before an environment is built for nothing
     output = args.resume or args.output or _default_output(root, config)
-    from bench_core import execution
+    try:
+        from bench_core import execution
+    except ModuleNotFoundError as error:
+        raise BenchError(
+            f"this Python lacks {error.name}, which conducting a run needs; install it with: "
+            "uv pip install -e 'packages/bench-core[conduct,sample]'",
+            ExitCode.ENVIRONMENT,
+        ) from error
 
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # a scheduler's way to say Ctrl-C
     find = execution.here if args.here else execution.managed
