@@ -9,12 +9,13 @@ from typing import Annotated, Any, TypeVar
 
 import msgspec
 
+from bench_core.config import FILE_NAME
 from bench_core.errors import BenchError, ExitCode
 from bench_core.files import read_toml, sha256_bytes, sha256_file, write_atomically
 from bench_core.results import MAX_FILE_BYTES, Result, read_result
 
 COMMITTED = "COMMITTED.json"
-CONFIG = "resolved_config.toml"
+CONFIG = FILE_NAME
 ENVIRONMENT = "environment.json"
 LOCK = ".lock"
 BUNDLE_VERSION = 1

@@ -58,6 +58,14 @@ def below(pid: int) -> list[psutil.Process]:
     return found
 
 
+def ending(code: int) -> str:
+    """How a process ended, for people: from its exit code, or minus the signal that ended it."""
+    if code >= 0:
+        return f"ended with exit code {code}"
+    hint = " (out of memory?)" if -code == signal.SIGKILL else ""
+    return f"was killed by {signal.Signals(-code).name}{hint}"
+
+
 def _prctl(option: int, value: int) -> None:
     if sys.platform.startswith("linux"):
         ctypes.CDLL(None).prctl(option, value, 0, 0, 0)

@@ -208,8 +208,4 @@ def _sweep(pid: int) -> None:
 def _ending(status: int, *, ended: bool) -> str:
     if not ended:
         return "the process closed its pipe before it answered"
-    if status >= 0:
-        return f"the process ended with exit code {status} before it answered"
-    name = signal.Signals(-status).name
-    hint = " (out of memory?)" if -status == signal.SIGKILL else ""
-    return f"the process was killed by {name}{hint}"
+    return f"the process {descendants.ending(status)}" + (" before it answered" if status >= 0 else "")

@@ -41,7 +41,8 @@ UNSTABLE_CV = 0.10  # coefficient of variation of process medians over which a r
 THUMBNAIL_PX = 128
 ERROR_LINES = 6  # last traceback lines that are recorded
 
-# What a run is when nobody says otherwise.
+# What a run is when nobody says otherwise, and where it goes, below the checkout.
+RUNS = "results/runs"
 DEVICE = "cpu"
 ISOLATION = "fork"
 

@@ -159,9 +159,4 @@ def worker_environment(threads: int) -> dict[str, str]:
 
 def ending(code: int | None) -> str:
     """How a process ended, for people."""
-    if code is None:
-        return "it closed its output"
-    if code < 0:
-        name = signal.Signals(-code).name
-        return f"it was killed by {name}" + (" (out of memory?)" if -code == signal.SIGKILL else "")
-    return f"it ended with exit code {code}"
+    return "it closed its output" if code is None else f"it {descendants.ending(code)}"

@@ -4,11 +4,12 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from bench_core.policy import RUNS
+
 if TYPE_CHECKING:
     from bench_report.report import Report
 
 HELP = "make tables from committed runs"
-RUNS = "results/runs"
 OUTPUT = "results/report"
 NO_PLOTS = "none"
 

@@ -3,8 +3,9 @@
 import argparse
 from pathlib import Path
 
+from bench_core.policy import RUNS
+
 HELP = "the same cells over many runs, with changes of speed marked"
-RUNS = "results/runs"
 LAST = 8
 
 

@@ -36,15 +36,24 @@ def places(output: Path | None, formats: Sequence[str]) -> dict[str, Path]:
         return {}
     if output.is_dir():
         raise BenchError(f"--output {output}: is a folder; name a file", ExitCode.OUTPUT)
-    for folder in output.absolute().parents:
-        if (folder / COMMITTED).exists():
-            raise BenchError(
-                f"--output {output}: {folder} is a committed run, which is never changed; choose another folder",
-                ExitCode.OUTPUT,
-            )
+    refuse_bundle(output)
     if len(formats) == 1:
         return {formats[0]: output}
     return {name: output.with_suffix(f".{name}") for name in formats}
+
+
+def refuse_bundle(output: Path) -> None:
+    """Nothing is written into a committed run.
+
+    Raises:
+        BenchError: the place is a committed run, or inside one.
+    """
+    for place in (output.absolute(), *output.absolute().parents):
+        if (place / COMMITTED).exists():
+            raise BenchError(
+                f"--output {output}: {place} is a committed run, which is never changed; choose a folder outside it",
+                ExitCode.OUTPUT,
+            )
 
 
 def csv_value(value: object) -> object:

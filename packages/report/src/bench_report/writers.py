@@ -13,20 +13,18 @@ from typing import Any
 
 import msgspec
 from bench_core import suggest
-from bench_core.bundle import COMMITTED
 from bench_core.errors import BenchError, ExitCode
 from bench_core.files import write_atomically
 
 from bench_report import html, latex, markdown
 from bench_report.conditions import differences
+from bench_report.outputs import csv_value, refuse_bundle
 from bench_report.records import records
 from bench_report.report import Part, Report
 from bench_report.sections import run_ids
 
 FILE_NAME = "results"
 JSON_VERSION = 1
-# A spreadsheet takes a text that begins like this for a formula, and would run what a result file says.
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 def to_csv(report: Report) -> str:
@@ -37,7 +35,7 @@ def to_csv(report: Report) -> str:
     writer.writerow(names)
     for part in report.parts:
         for record in records(part.section, part.rows):
-            writer.writerow([_csv_value(getattr(record, name)) for name in names])
+            writer.writerow([csv_value(getattr(record, name)) for name in names])
     return text.getvalue()
 
 
@@ -105,19 +103,6 @@ def find_writer(name: str) -> Writer:
     return writer
 
 
-def refuse_bundle(folder: Path) -> None:
-    """
-    Raises:
-        BenchError: the folder is a committed run, or inside one.
-    """
-    for place in (folder.absolute(), *folder.absolute().parents):
-        if (place / COMMITTED).exists():
-            raise BenchError(
-                f"--output {folder}: {place} is a committed run, which is never changed; choose a folder outside it",
-                ExitCode.OUTPUT,
-            )
-
-
 def _json_table(part: Part, fields: Sequence[str]) -> dict[str, Any]:
     section, sheet = part.section, part.sheet
     return {
@@ -134,8 +119,3 @@ def _json_table(part: Part, fields: Sequence[str]) -> dict[str, Any]:
         "geometric_means": part.means,
         "records": [{name: getattr(record, name) for name in fields} for record in records(section, part.rows)],
     }
-
-
-def _csv_value(value: object) -> object:
-    """None is empty; a text that a spreadsheet would run is quoted with an apostrophe."""
-    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value

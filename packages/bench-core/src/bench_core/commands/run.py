@@ -14,12 +14,12 @@ from bench_core.errors import BenchError, ExitCode
 from bench_core.matrix import Matrix, find_root, load_matrix
 from bench_core.options import add_config_arguments, config_from, config_of_run, describes_a_run
 from bench_core.plan import make_plan
+from bench_core.policy import RUNS
 
 if TYPE_CHECKING:
     from bench_core.execution import Outcome
 
 HELP = "measure; every finished measurement is kept, whatever happens"
-RUNS = "results/runs"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
