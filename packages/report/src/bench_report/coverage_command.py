@@ -18,10 +18,11 @@ def run(args: argparse.Namespace) -> int:
     from bench_core.catalog import load_catalog
     from bench_core.errors import BenchError, ExitCode
     from bench_core.matrix import find_root, load_matrix
+    from bench_core.policy import RUNS
     from bench_core.settings import split_names
     from bench_core.terminal import visible
 
-    from bench_report.command import RUNS, newest_run
+    from bench_report.command import newest_run
     from bench_report.coverage import coverage, sentences, write_documents
 
     root = find_root()
