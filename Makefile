@@ -4,7 +4,7 @@
 PYTHON ?= python3
 OLDEST_PYTHON := 3.11
 # Our own packages in .tools, installed editable.
-OURS := packages/bench-core packages/report
+OURS := packages/bench-core packages/report packages/bench-score
 NOX := .tools/bin/nox
 
 # The stamp's name carries the interpreter's version and the checkout's place: another one makes .tools anew.

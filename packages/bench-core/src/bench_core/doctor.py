@@ -50,7 +50,7 @@ def examine(
         check_battery(),
         check_variables(environ),
         check_sample(root),
-        *(check_environment(root, matrix, group) for group in matrix.groups),
+        *(check_environment(root, matrix, group) for group in matrix.environments()),
         check_packages(),
         check_disk(root),
         check_results(root),

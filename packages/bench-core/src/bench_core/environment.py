@@ -21,7 +21,7 @@ from bench_core.suggest import unknown
 ENVIRONMENTS = ".envs"
 CORE_PACKAGE = "packages/bench-core"
 # What the driver's own environment (.tools, made by the Makefile) has of ours.
-DRIVER_PACKAGES = (CORE_PACKAGE, "packages/report")
+DRIVER_PACKAGES = (CORE_PACKAGE, "packages/report", "packages/bench-score")
 # The environment of tests and lint: the driver's, their tools, and the libraries that exist only for tests.
 DEV = "dev"
 DEV_PACKAGES = (*DRIVER_PACKAGES, "tests/mock-adapter")
@@ -104,9 +104,10 @@ def _packages(matrix: Matrix, group: str) -> tuple[str, ...]:
     """Our own packages of an environment, as folders under the root."""
     if group == DEV:
         return DEV_PACKAGES
-    if group not in matrix.groups:
-        raise unknown("environment", group, [*matrix.groups, DEV])
-    return (CORE_PACKAGE, matrix.groups[group].package)
+    found = matrix.environments().get(group)
+    if found is None:
+        raise unknown("environment", group, [*matrix.environments(), DEV])
+    return (CORE_PACKAGE, *found.needs, found.package)
 
 
 def _check_python(matrix: Matrix) -> None:

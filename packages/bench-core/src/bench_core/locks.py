@@ -25,6 +25,7 @@ class Step(msgspec.Struct, frozen=True):
     name: str
     sources: tuple[str, ...]
     constraints: str | None = None  # another file of locks/, made before this one
+    extras: tuple[str, ...] = ()
     hashes: bool = True
 
 
@@ -38,10 +39,11 @@ def steps(matrix: Matrix, name: str | None = None) -> list[Step]:
         BenchError: no such lock, or two would have one name.
     """
     sharing: dict[tuple[str | None, str], list[Step]] = {}
-    for group_name, group in matrix.groups.items():
-        sources = (f"{CORE_PACKAGE}/pyproject.toml", f"{group.package}/pyproject.toml")
-        key = (group.constraints, "" if group.constraints else group_name)
-        sharing.setdefault(key, []).append(Step(group_name, sources, group.constraints))
+    for locked_name, locked in matrix.environments().items():
+        sources = tuple(f"{package}/pyproject.toml" for package in (CORE_PACKAGE, *locked.needs, locked.package))
+        extras = (locked.extra,) if locked.extra else ()
+        key = (locked.constraints, "" if locked.constraints else locked_name)
+        sharing.setdefault(key, []).append(Step(locked_name, sources, locked.constraints, extras))
     families = [_with_constraints(family) for family in sharing.values()]
     tools = Step(TOOLS, ("--group", f"pyproject.toml:{TOOLS}"))
     dev = Step(DEV, ("--group", f"pyproject.toml:{DEV}"), constraints=TOOLS)
@@ -66,7 +68,8 @@ def _with_constraints(family: list[Step]) -> list[Step]:
     if constraints is None:
         return family
     sources = dict.fromkeys(source for step in family for source in step.sources)
-    return [Step(constraints, tuple(sources), hashes=False), *family]
+    extras = dict.fromkeys(extra for step in family for extra in step.extras)
+    return [Step(constraints, tuple(sources), extras=tuple(extras), hashes=False), *family]
 
 
 def refresh(root: Path, matrix: Matrix, name: str | None = None, *, upgrade: bool = False) -> dict[str, list[str]]:
@@ -126,6 +129,8 @@ def _compile_arguments(step: Step, own: list[str], python: str, *, upgrade: bool
     arguments += ["--generate-hashes"] if step.hashes else ["--no-annotate", "--strip-extras"]
     arguments += ["--constraints", f"locks/{step.constraints}.txt"] if step.constraints else []
     arguments += ["--upgrade"] if upgrade else []
+    for extra in step.extras:
+        arguments += ["--extra", extra]
     for package in own:
         arguments += ["--no-emit-package", package]
     return [*arguments, "--output-file", f"locks/{step.name}.txt", *step.sources]

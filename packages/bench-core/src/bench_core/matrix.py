@@ -20,14 +20,25 @@ class Scenario(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     modes: tuple[str, ...]
 
 
-class Group(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One locked environment: an adapter package (a folder under the root) and its libraries."""
+class Locked(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """One locked environment: a package (a folder under the root) and, where it has several, the extra that is meant."""
 
     package: str
+    devices: tuple[str, ...]
+    extra: str | None = None
+    needs: tuple[str, ...] = ()  # further packages of the checkout that it imports, besides bench-core
+    constraints: str | None = None  # environments that name the same one get the same versions of what they share
+
+
+class Group(Locked, frozen=True):
+    """The environment of an adapter package, and its libraries."""
+
     libraries: tuple[str, ...]
     media: tuple[str, ...]
-    devices: tuple[str, ...]
-    constraints: str | None = None
+
+
+class Family(Locked, frozen=True):
+    """The environment of a family of pre-trained models that are scored."""
 
 
 class Exclusion(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -59,12 +70,23 @@ class Cell(msgspec.Struct, frozen=True):
         return f"{self.group}, {self.media}, {self.device}"
 
 
+class ScoreCell(msgspec.Struct, frozen=True):
+    """One nox session: score(family, device)."""
+
+    family: str
+    device: str
+
+    def __str__(self) -> str:
+        return f"{self.family}, {self.device}"
+
+
 class Matrix(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     python: str
     scenarios: dict[str, Scenario]
     groups: dict[str, Group]
     exclusions: tuple[Exclusion, ...] = ()
     libraries: dict[str, LibraryNote] = {}
+    families: dict[str, Family] = {}
 
     def __post_init__(self) -> None:
         owners: dict[str, str] = {}
@@ -87,11 +109,13 @@ class Matrix(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         if not re.fullmatch(r"\d+(\.\d+)*", self.python):
             raise ValueError(f'python = {self.python!r}: write a version, such as "3.11"')
         modes = [mode for scenario in self.scenarios.values() for mode in scenario.modes]
-        for name in (*self.scenarios, *self.groups, *self.all_libraries(), *modes):
+        for name in (*self.scenarios, *self.groups, *self.families, *self.all_libraries(), *modes):
             if not _LABEL.fullmatch(name):
                 raise ValueError(f"{name!r} is no name: only letters, digits, '.', '_' and '-'")
-        for name in _TAKEN & self.groups.keys():
+        for name in _TAKEN & (self.groups.keys() | self.families.keys()):
             raise ValueError(f"no group can be called {name!r}: the project's own environment and lock are")
+        for name in self.families.keys() & self.groups.keys():
+            raise ValueError(f"{name!r} is a group and a family; each has an environment of that name")
 
     def _check_exclusions(self) -> None:
         """A misspelt name would exclude nothing, and nobody would notice."""
@@ -114,6 +138,16 @@ class Matrix(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             for media in group.media:
                 for device in group.devices:
                     yield Cell(name, media, device)
+
+    def score_cells(self) -> Iterator[ScoreCell]:
+        """Every (family, device) that exists, in file order."""
+        for name, family in self.families.items():
+            for device in family.devices:
+                yield ScoreCell(name, device)
+
+    def environments(self) -> dict[str, Locked]:
+        """What has a locked environment, by its name."""
+        return {**self.groups, **self.families}
 
     def group_of(self, library: str) -> str:
         """Name of the group that holds `library`.
