@@ -2,6 +2,9 @@
 
 resolved_config.toml  environment.json  journal.jsonl  logs/  outputs/<scenario>/*.png
 <scenario>/<library>_micro_results.json  <scenario>/<library>_micro_pyperf.json  COMMITTED.json
+
+A run that scored models holds parts/ in place of the journal, and
+<dataset>/<model>_score_results.json  <dataset>/<model>_predictions.npz  <dataset>/structures.npz
 """
 
 from pathlib import Path
@@ -13,6 +16,17 @@ from bench_core.config import FILE_NAME
 from bench_core.errors import BenchError, ExitCode
 from bench_core.files import read_toml, sha256_bytes, sha256_file, write_atomically
 from bench_core.results import MAX_FILE_BYTES, Result, read_result
+from bench_core.scores import (
+    PREDICTIONS_SUFFIX,
+    STRUCTURES,
+    SUFFIX,
+    ScoreResult,
+    check_score,
+    read_predictions,
+    read_score,
+    read_structures,
+    stem_of,
+)
 
 COMMITTED = "COMMITTED.json"
 CONFIG = FILE_NAME
@@ -55,6 +69,7 @@ class Bundle(msgspec.Struct, frozen=True):
     config: dict[str, Any]  # resolved_config.toml
     results: dict[str, Result]
     files: dict[str, str] = {}  # SHA-256 of every committed file, by its path relative to `path`
+    scores: dict[str, ScoreResult] = {}  # of models, by path
 
 
 def is_committed(path: Path) -> bool:
@@ -79,11 +94,14 @@ def load_bundle(path: Path) -> Bundle:
         BenchError: not a run, not committed, a file missing, added or changed, or a result that does not validate.
     """
     commitment = verify(path)
-    names = [name for name in commitment.files if name.endswith("_results.json")]
-    results = {name: read_result(path / name) for name in sorted(names)}
-    if not results:
+    names = sorted(name for name in commitment.files if name.endswith("_results.json"))
+    results = {name: read_result(path / name) for name in names if not name.endswith(SUFFIX)}
+    scores = {name: read_score(path / name) for name in names if name.endswith(SUFFIX)}
+    if not results and not scores:
         raise BenchError(f"{path}: holds no result", ExitCode.BUNDLE)
-    for name, result in results.items():
+    for name, score in scores.items():
+        _check_score(path, name, score)
+    for name, result in {**results, **scores}.items():
         if result.run_id != commitment.run_id:
             raise BenchError(
                 f"{path / name}: is of run {result.run_id}, not of {commitment.run_id}; the bundle is damaged",
@@ -97,7 +115,16 @@ def load_bundle(path: Path) -> Bundle:
         config=_read_config(path / CONFIG),
         results=results,
         files=commitment.files,
+        scores=scores,
     )
+
+
+def _check_score(path: Path, name: str, score: ScoreResult) -> None:
+    """What a model scored follows from its predictions."""
+    if score.scores:
+        structures = read_structures((path / name).with_name(STRUCTURES))
+        predictions = read_predictions(path / f"{stem_of(name)}{PREDICTIONS_SUFFIX}")
+        check_score(score, predictions, structures.groups, path / name)
 
 
 def read_committed(bundle: Bundle, name: str) -> bytes:
@@ -184,8 +211,7 @@ def _read_environment(path: Path) -> dict[str, Any]:
 
 
 def _read_config(path: Path) -> dict[str, Any]:
-    """Flat, as every configuration is."""
     try:
-        return msgspec.convert(read_toml(path), dict[str, str | int | float | bool | list[str]])
-    except (OSError, ValueError, msgspec.ValidationError) as error:
+        return read_toml(path)
+    except (OSError, ValueError) as error:
         raise BenchError(f"{path}: {error}", ExitCode.BUNDLE) from error

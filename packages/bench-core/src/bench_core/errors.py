@@ -17,6 +17,7 @@ class ExitCode(IntEnum):
     BUNDLE = 8  # a result file or bundle is damaged or of an unknown version
     INCOMPLETE = 9  # the run is complete, but a library could not be measured at all
     NOTHING_COMPARABLE = 10  # two sets of runs share no cell with a number, or were measured under different conditions
+    MISSING_PART = 11  # parts were merged, and a model of the configuration has none
     INTERRUPTED = 130
 
 

@@ -57,3 +57,13 @@ LOAD_FRACTION = 0.25  # 1-minute load over the number of processors
 SWAP_USED_BYTES = 64 * 1024 * 1024
 ENVIRONMENT_BYTES = 8 * 1024**3  # free disk that building one environment may need
 RUN_BYTES = 512 * 1024**2  # free disk below which a run is likely to be cut short
+
+# Scores of models.
+BOOTSTRAP_RESAMPLES = 2000  # of the groups of structures, for the interval of a metric
+BOOTSTRAP_VALUES = 400_000_000  # values looked at for quantiles and metrics of one's own: more, and there are fewer resamples
+BOOTSTRAP_LEAST = 200  # but never fewer than these
+BOOTSTRAP_LEAST_GROUPS = 5  # over fewer groups no interval is given
+SCORE_BATCH_SIZE = 8  # structures a model is given at once
+SCORE_SILENCE_SEC = 600.0  # a model that finishes no batch for so long is given up
+SCORE_RUNS = "results/scores"
+SCORE_CACHE = ".data/scores"  # datasets and neighbour lists by content, shared by the environments

@@ -1,0 +1,155 @@
+"""Errors of predictions against reference values, and their bootstrap over groups of structures.
+
+Values are flat: one number per structure for energies, per component for forces and stress. Each value belongs to a
+group (a molecule with its conformations, a crystal with its volumes): groups are what is drawn again, because values
+of one group err together. A metric with its resamples comes from the same function, so the two cannot drift apart.
+"""
+
+import re
+from collections.abc import Callable
+from typing import NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bench_core import policy
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+MOMENTS = ("mae", "mse", "rmse", "r2")
+LARGEST = "max_abs"
+BUILT_IN = (*MOMENTS, LARGEST)
+_QUANTILE = re.compile(r"q(\d{1,2}(?:\.\d+)?)")
+
+
+class Values(NamedTuple):
+    """What one model said about one target."""
+
+    reference: Floats  # (m,)
+    predicted: Floats  # (m,)
+    group: Ints  # (m,) index of the group, from 0
+
+
+class Function(Protocol):
+    """A metric of the user's own: one number from reference and predicted values, both of shape (m,)."""
+
+    def __call__(self, reference: Floats, predicted: Floats, /) -> float: ...
+
+
+Metric = Callable[[Values, NDArray[np.int64]], Floats]  # weights (B, groups) -> (B,) values
+
+
+def is_built_in(name: str) -> bool:
+    """Whether `name` is one of BUILT_IN or a quantile of the absolute error, such as q95."""
+    return name in BUILT_IN or _QUANTILE.fullmatch(name) is not None
+
+
+def built_in(name: str) -> Metric:
+    """The metric called `name`.
+
+    Raises:
+        KeyError: there is none.
+    """
+    if name in MOMENTS:
+        return _moment(name)
+    if name == LARGEST:
+        return _largest
+    match = _QUANTILE.fullmatch(name)
+    if match is None:
+        raise KeyError(name)
+    return _quantile(float(match[1]) / 100)
+
+
+def custom(function: Function) -> Metric:
+    """A metric of the user's own: every resample is written out, so fewer are made."""
+
+    def metric(values: Values, weights: NDArray[np.int64]) -> Floats:
+        return np.array([_custom_once(function, values, row) for row in _affordable(values, weights)])
+
+    return metric
+
+
+def value_of(metric: Metric, values: Values) -> float:
+    """The metric itself: every group counts once."""
+    return float(metric(values, np.ones((1, num_groups(values)), np.int64))[0])
+
+
+def num_groups(values: Values) -> int:
+    return int(values.group.max()) + 1 if len(values.group) else 0
+
+
+def resample_weights(groups: int, seed: int) -> NDArray[np.int64]:
+    """How often each group is drawn in each resample: (policy.BOOTSTRAP_RESAMPLES, groups).
+
+    The same seed gives the same draws, so that two models scored on the same groups are compared in pairs.
+    """
+    generator = np.random.default_rng(seed)
+    return generator.multinomial(groups, np.full(groups, 1 / groups), size=policy.BOOTSTRAP_RESAMPLES)
+
+
+def interval(resampled: Floats, confidence: float) -> tuple[float, float] | None:
+    """Percentile interval of resampled values; None where one of them is not a number (Efron 1979)."""
+    if not len(resampled) or not np.isfinite(resampled).all():
+        return None
+    low, high = np.quantile(resampled, [(1 - confidence) / 2, (1 + confidence) / 2])
+    return float(low), float(high)
+
+
+def _moment(name: str) -> Metric:
+    """Metrics that follow from sums over groups: resampling them costs a product of matrices."""
+
+    def metric(values: Values, weights: NDArray[np.int64]) -> Floats:
+        error = values.predicted - values.reference
+        count, absolute, square = (_sums(values, of) for of in (np.ones_like(error), np.abs(error), error**2))
+        n = weights @ count
+        if name == "mae":
+            return np.asarray(weights @ absolute / n)
+        mse = weights @ square / n
+        if name == "r2":
+            # About the mean of all values: sums of squares of large energies would cancel.
+            centred = values.reference - values.reference.mean()
+            first, second = (weights @ _sums(values, of) / n for of in (centred, centred**2))
+            spread = second - first**2
+            return 1 - mse / np.where(spread > 0, spread, np.nan)
+        return np.asarray(mse if name == "mse" else np.sqrt(mse))
+
+    return metric
+
+
+def _sums(values: Values, of: Floats) -> Floats:
+    return np.bincount(values.group, weights=of, minlength=num_groups(values))
+
+
+def _largest(values: Values, weights: NDArray[np.int64]) -> Floats:
+    """Largest absolute error. Its interval only reaches down: no resample holds more than the sample does."""
+    largest = np.zeros(num_groups(values))
+    np.maximum.at(largest, values.group, np.abs(values.predicted - values.reference))
+    order = np.argsort(-largest)
+    return largest[order][np.argmax(weights[:, order] > 0, axis=1)]
+
+
+def _quantile(share: float) -> Metric:
+    """The smallest absolute error that at least `share` of the values do not exceed."""
+
+    def metric(values: Values, weights: NDArray[np.int64]) -> Floats:
+        error = np.abs(values.predicted - values.reference)
+        order = np.argsort(error)
+        error, group = error[order], values.group[order]
+
+        def once(row: NDArray[np.int64]) -> float:
+            reached = np.cumsum(row[group])
+            return float(error[np.searchsorted(reached, share * reached[-1])])
+
+        return np.array([once(row) for row in _affordable(values, weights)])
+
+    return metric
+
+
+def _custom_once(function: Function, values: Values, row: NDArray[np.int64]) -> float:
+    drawn = np.repeat(np.arange(len(values.group)), row[values.group])
+    return float(function(values.reference[drawn], values.predicted[drawn]))
+
+
+def _affordable(values: Values, weights: NDArray[np.int64]) -> NDArray[np.int64]:
+    """As many resamples as stay within policy.BOOTSTRAP_VALUES values looked at."""
+    return weights[: max(policy.BOOTSTRAP_LEAST, policy.BOOTSTRAP_VALUES // max(1, len(values.group)))]

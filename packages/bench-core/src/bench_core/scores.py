@@ -1,0 +1,305 @@
+"""The score of one model on one dataset: the file other people read. Versioned, validated on write and on read.
+
+Beside it lie the predictions it was computed from (`<stem>_predictions.npz`, see `Predictions`); every score of a
+built-in metric is computed again from them when a bundle is read. Numbers are finite or absent.
+"""
+
+import io
+import math
+import zipfile
+from pathlib import Path
+from typing import Annotated, Literal
+
+import msgspec
+import numpy as np
+
+from bench_core.errors import BenchError, ExitCode
+from bench_core.files import write_atomically
+from bench_core.metrics import Floats, Ints, Values, built_in, is_built_in, value_of
+from bench_core.results import MAX_FILE_BYTES, Conditions, Natural, Status, Strict
+
+SCHEMA_VERSION = 1
+SUFFIX = "_score_results.json"
+PREDICTIONS_SUFFIX = "_predictions.npz"
+STRUCTURES = "structures.npz"
+MAX_ARRAYS_BYTES = 2 * 1024**3
+TARGETS = ("energy", "forces", "stress")
+Positive = Annotated[float, msgspec.Meta(ge=0, le=1e9)]
+
+
+class ScoredData(Strict, frozen=True):
+    """What was scored, the same for every model."""
+
+    name: str
+    num_structures: Natural
+    num_groups: Natural
+    fingerprint: str  # SHA-256 over the structures and labels
+    level_of_theory: str | None
+    zero: str  # what energies are relative to, in words
+
+
+class Coverage(Strict, frozen=True):
+    """How much of the data a model scored."""
+
+    num_structures: Natural
+    num_scored: Natural  # predicted without failing, finite or not
+    num_nonfinite: Natural = 0  # of these, with a prediction that is no finite number
+    missing_elements: dict[str, Natural] = {}  # symbol -> structures left out for it
+    num_failed: Natural = 0
+    failures: tuple[str, ...] = ()  # the first few: structure and message
+
+
+class Score(Strict, frozen=True):
+    """One metric of one target. `value` is absent where it cannot be had, and then `reason` says why."""
+
+    target: str
+    metric: str
+    unit: str  # empty for a pure number
+    factor: float  # what the predictions file's eV and angstrom are multiplied by
+    value: float | None
+    low: float | None = None
+    high: float | None = None
+    confidence: float | None = None
+    num_values: Natural = 0
+    num_structures: Natural = 0
+    num_groups: Natural = 0
+    reason: str | None = None
+
+
+class ModelTiming(Strict, frozen=True):
+    """What predicting took, in this process, neighbour lists and metrics not counted."""
+
+    median_sec_per_structure: Positive
+    predict_sec: Positive
+    load_sec: Positive
+    at_once: Natural  # models that were scored beside each other: more than one, and times say little
+    peak_rss_bytes: Natural | None = None  # of the process, where it scored this model alone
+
+
+class ScoreResult(Strict, frozen=True):
+    """Everything about one model: one row of the table."""
+
+    schema_version: int
+    kind: Literal["score"]
+    run_id: str
+    created_at: str
+    label: str
+    family: str
+    device: str
+    checkpoint: str | None
+    checkpoint_sha256: str | None
+    trusted: bool  # the checkpoint was allowed to run code of its own
+    status: Status
+    data: ScoredData
+    config_sha256: str
+    seed: int
+    reason: str | None = None
+    detail: str | None = None
+    level_of_theory: str | None = None
+    num_parameters: Natural | None = None
+    cutoff_angstrom: Positive | None = None
+    coverage: Coverage | None = None
+    scores: dict[str, Score] = {}  # by column: energy_mae
+    timing: ModelTiming | None = None
+    versions: dict[str, str] = {}  # the family's own first
+    conditions: Conditions | None = None
+    num_processes: Natural = 1  # over which the structures were shared
+
+
+class Predictions(msgspec.Struct, frozen=True):
+    """What a model said, as it is compared: eV or eV/atom, eV/angstrom, eV/angstrom^3, after the energies' zero.
+
+    Each of `values` has one entry per component; `structures` says, for each entry, which structure it is of.
+    """
+
+    values: dict[str, tuple[Floats, Floats]]  # target -> (reference, predicted)
+    structures: dict[str, Ints]
+    raw_energy: Floats  # (num_structures,) eV as predicted; NaN where a structure was not scored
+    seconds: Floats  # (num_structures,) NaN where a structure was not scored
+
+    def of(self, target: str, groups: Ints) -> Values:
+        """The values of a target, with dense group numbers from the group of every structure."""
+        reference, predicted = self.values[target]
+        _, dense = np.unique(groups[self.structures[target]], return_inverse=True)
+        return Values(reference, predicted, dense.astype(np.int64))
+
+
+class Structures(msgspec.Struct, frozen=True):
+    """What the structures were made of, for errors by element and for names in plots."""
+
+    names: tuple[str, ...]
+    groups: Ints  # (num_structures,)
+    num_atoms: Ints  # (num_structures,)
+    numbers: Ints  # (all atoms,) atomic numbers, structure after structure
+
+
+def stem_of(path: str) -> str:
+    """`dcdft/CHGNet_score_results.json` -> `dcdft/CHGNet`."""
+    return path.removesuffix(SUFFIX)
+
+
+def encode(result: ScoreResult) -> bytes:
+    return msgspec.json.format(msgspec.json.encode(result), indent=1) + b"\n"
+
+
+def write_score(path: Path, result: ScoreResult) -> None:
+    """Validate and write one result.
+
+    Raises:
+        BenchError: it says something that cannot be.
+    """
+    data = encode(result)
+    decode_score(data, path)
+    write_atomically(path, data)
+
+
+def read_score(path: Path) -> ScoreResult:
+    """Read one result file; `check_score` compares it with its predictions.
+
+    Raises:
+        BenchError: missing, too large, truncated, of an unknown version, or not what it should be.
+    """
+    return decode_score(_read(path, MAX_FILE_BYTES), path)
+
+
+def decode_score(data: bytes, path: Path) -> ScoreResult:
+    try:
+        raw = msgspec.json.decode(data)
+    except (msgspec.DecodeError, RecursionError) as error:
+        raise _damaged(path, f"not valid JSON ({error}); was it cut off?") from error
+    version = raw.get("schema_version") if isinstance(raw, dict) else None
+    if version != SCHEMA_VERSION:
+        raise _damaged(
+            path,
+            f"schema version {version!r} is not known here (this is version {SCHEMA_VERSION}); "
+            "read it with the version of bench that wrote it",
+        )
+    try:
+        result = msgspec.convert(raw, ScoreResult)
+    except msgspec.ValidationError as error:
+        raise _damaged(path, str(error)) from error
+    _check_sense(result, path)
+    return result
+
+
+def _check_sense(result: ScoreResult, path: Path) -> None:
+    if result.status is not Status.OK and not result.reason:
+        raise _damaged(path, f"status {result.status} without a reason")
+    if result.status is Status.OK and (result.coverage is None or result.timing is None or not result.scores):
+        raise _damaged(path, "status ok without coverage, time or scores")
+    for column, score in result.scores.items():
+        if score.value is None and not score.reason:
+            raise _damaged(path, f"{column}: no value and no reason")
+        if column != f"{score.target}_{score.metric}":
+            raise _damaged(path, f"{column}: holds {score.target}_{score.metric}")
+        for low, high in ((score.low, score.value), (score.value, score.high)):
+            if low is not None and high is not None and low > high:
+                raise _damaged(path, f"{column}: the value lies outside its interval")
+
+
+def check_score(result: ScoreResult, predictions: Predictions, groups: Ints, path: Path) -> None:
+    """Compute every score of a built-in metric again from the predictions.
+
+    Raises:
+        BenchError: one does not follow from them.
+    """
+    for column, score in result.scores.items():
+        if score.value is None or not is_built_in(score.metric):
+            continue
+        if score.target not in predictions.values:
+            raise _damaged(path, f"{column}: there is no prediction of it beside the result")
+        found = value_of(built_in(score.metric), predictions.of(score.target, groups)) * score.factor
+        if not math.isclose(found, score.value, rel_tol=1e-9, abs_tol=1e-12):
+            raise _damaged(path, f"{column}: {score.value:g} does not follow from the predictions, which give {found:g}")
+
+
+def write_predictions(path: Path, predictions: Predictions) -> None:
+    arrays = {"raw_energy": predictions.raw_energy, "seconds": predictions.seconds}
+    for target, (reference, predicted) in predictions.values.items():
+        arrays[f"{target}_reference"], arrays[f"{target}_predicted"] = reference, predicted
+        arrays[f"{target}_structure"] = predictions.structures[target]
+    write_arrays(path, arrays)
+
+
+def read_predictions(path: Path) -> Predictions:
+    """Read what `write_predictions` wrote.
+
+    Raises:
+        BenchError: missing, too large, damaged, or arrays that do not belong together.
+    """
+    arrays = read_arrays(path)
+    values, structures = {}, {}
+    try:
+        for target in TARGETS:
+            if f"{target}_predicted" in arrays:
+                values[target] = (arrays[f"{target}_reference"], arrays[f"{target}_predicted"])
+                structures[target] = arrays[f"{target}_structure"].astype(np.int64)
+                if not len(values[target][0]) == len(values[target][1]) == len(structures[target]):
+                    raise _damaged(path, f"{target}: reference, prediction and structure differ in length")
+        return Predictions(values, structures, arrays["raw_energy"], arrays["seconds"])
+    except KeyError as error:
+        raise _damaged(path, f"there is no array {error}") from error
+
+
+def write_structures(path: Path, structures: Structures) -> None:
+    write_arrays(
+        path,
+        {
+            "names": np.array(structures.names, dtype=str),
+            "groups": structures.groups,
+            "num_atoms": structures.num_atoms,
+            "numbers": structures.numbers,
+        },
+    )
+
+
+def read_structures(path: Path) -> Structures:
+    """Read what `write_structures` wrote.
+
+    Raises:
+        BenchError: missing, too large or damaged.
+    """
+    arrays = read_arrays(path)
+    try:
+        names = tuple(str(name) for name in arrays["names"])
+        return Structures(names, arrays["groups"], arrays["num_atoms"], arrays["numbers"])
+    except KeyError as error:
+        raise _damaged(path, f"there is no array {error}") from error
+
+
+def write_arrays(path: Path, arrays: dict[str, np.ndarray]) -> None:  # type: ignore[type-arg]
+    """Write arrays as npz, whole or not at all."""
+    stream = io.BytesIO()
+    np.savez_compressed(stream, allow_pickle=False, **arrays)
+    write_atomically(path, stream.getvalue())
+
+
+def read_arrays(path: Path) -> dict[str, np.ndarray]:  # type: ignore[type-arg]
+    """Read an npz; nothing in it can run.
+
+    Raises:
+        BenchError: missing, too large, damaged, or holding objects.
+    """
+    data = _read(path, MAX_ARRAYS_BYTES)
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:  # its own word on its size, before anything is unpacked
+            if sum(info.file_size for info in archive.infolist()) > MAX_ARRAYS_BYTES:
+                raise _damaged(path, f"unpacks to more than {MAX_ARRAYS_BYTES / 1e9:.0f} GB; it was not read")
+        with np.load(io.BytesIO(data), allow_pickle=False) as file:
+            return dict(file)
+    except (ValueError, OSError, EOFError, KeyError, zipfile.BadZipFile) as error:
+        raise _damaged(path, f"not an npz file of numbers ({error})") from error
+
+
+def _read(path: Path, limit_bytes: int) -> bytes:
+    try:
+        size = path.stat().st_size
+        if size > limit_bytes:
+            raise _damaged(path, f"{size / 1e6:.0f} MB is larger than anything we write; it was not read")
+        return path.read_bytes()
+    except OSError as error:
+        raise BenchError(f"{path}: cannot be read ({error.strerror})", ExitCode.BUNDLE) from error
+
+
+def _damaged(path: Path, what: str) -> BenchError:
+    return BenchError(f"{path}: {what}", ExitCode.BUNDLE)

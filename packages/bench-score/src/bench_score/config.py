@@ -1,0 +1,438 @@
+"""What is scored and how: one file (TOML, or YAML), checked whole, with the nearest valid name for a wrong one.
+
+Relative paths start at the file's own folder. `--set a.b=c` replaces one value before anything is checked.
+"""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from bench_core import policy, suggest
+from bench_core.errors import BenchError
+from bench_core.files import MAX_TOML_BYTES, parse_toml, read_toml, sha256_bytes
+from bench_core.metrics import BUILT_IN, is_built_in
+from bench_core.scores import TARGETS
+
+from bench_score.model import Entry
+from bench_score.label_units import LabelUnits
+from bench_score.units import KNOWN, PER_ATOM
+
+DEFAULT_METRICS: dict[str, list[str]] = {"energy": ["mae", "rmse"], "forces": ["mae", "rmse"], "stress": ["mae"]}
+FORMATS = ("csv", "json", "md")
+DEVICES = ("cpu", "gpu")
+BUILT_IN_FAMILY = "schnet"  # the family of models whose architecture is said in the configuration
+# What several lists of metrics may be joined by in a name, and what makes a folder of it.
+_LABEL = re.compile(r"[^\x00-\x1f\x7f]{1,100}")
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+
+
+class Strict(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Base of the configuration's tables."""
+
+
+class ModelConfig(Strict, frozen=True):
+    """One entry of `models`: one row of the table."""
+
+    label: str
+    family: str = BUILT_IN_FAMILY
+    checkpoint: str | None = None  # a name that the family knows, or a path
+    options: dict[str, Any] = {}
+    architecture: dict[str, Any] | None = None
+    level_of_theory: str | None = None
+
+
+class DataConfig(Strict, frozen=True):
+    """Which structures: a dataset's `name`, or a file: `test`, else `val`, else `train`."""
+
+    name: str | None = None
+    test: str | None = None
+    val: str | None = None
+    train: str | None = None
+    energy: str | None = None  # key names; None is what ASE itself recognises
+    forces: str | None = None
+    stress: str | None = None
+    group: str | None = None
+    reference: str | None = None
+    energy_unit: str = "eV"
+    forces_unit: str = "eV/A"
+    stress_unit: str = "eV/A^3"
+    stress_sign: int = 1  # -1 where the file counts compression positive
+    level_of_theory: str | None = None
+    batch_size: int = policy.SCORE_BATCH_SIZE
+    workers: int = 1  # threads that build neighbour lists
+
+    @property
+    def path(self) -> str | None:
+        return self.test or self.val or self.train
+
+    def label_units(self) -> LabelUnits:
+        """What the file's numbers mean.
+
+        Raises:
+            BenchError: an unknown unit or sign.
+        """
+        return LabelUnits(
+            energy=self.energy_unit, forces=self.forces_unit, stress=self.stress_unit, stress_sign=self.stress_sign
+        )
+
+
+class MetricFile(Strict, frozen=True):
+    """A metric of one's own: `function` is "module:function", called with reference and predicted values."""
+
+    name: str
+    function: str
+
+
+class OutputConfig(Strict, frozen=True):
+    dir: str | None = None
+    filename: str = "scores"
+    formats: tuple[str, ...] = FORMATS
+
+
+class ScoreConfig(Strict, frozen=True):
+    """A checked configuration. `metrics` are pairs of target and metric, in the order of the table's columns.
+
+    `atomic_energies` is a number, a table by element, "average", "group", or None (see bench_score.baseline).
+    """
+
+    name: str
+    models: tuple[ModelConfig, ...]
+    metrics: tuple[tuple[str, str], ...]
+    data: DataConfig
+    custom_metrics: tuple[MetricFile, ...] = ()
+    atomic_energies: float | dict[str, float] | str | None = None
+    energy_per_atom: bool = True
+    units: dict[str, str] = {}
+    output: OutputConfig = OutputConfig()
+    device: str = "cpu"
+    threads: int = policy.THREADS
+    seed: int = policy.SEED
+    trust_checkpoint: bool = False
+
+    def entries(self) -> tuple[Entry, ...]:
+        """What the families get, in the order of the configuration."""
+        return tuple(
+            Entry(
+                label=model.label,
+                family=model.family,
+                checkpoint=model.checkpoint,
+                options=model.options,
+                architecture=model.architecture,
+                level_of_theory=model.level_of_theory,
+                trust_checkpoint=self.trust_checkpoint,
+            )
+            for model in self.models
+        )
+
+
+def load_config(path: Path, assignments: Sequence[str] = ()) -> ScoreConfig:
+    """Read a configuration file, with the values of `--set a.b=c` replaced.
+
+    Raises:
+        BenchError: it cannot be read, or says something unknown or impossible.
+    """
+    try:
+        raw = _read(path)
+    except OSError as error:
+        raise BenchError(f"{path}: cannot be read ({error.strerror})") from error
+    except ValueError as error:
+        raise BenchError(f"{path}: {error}") from error
+    if not isinstance(raw, dict):
+        raise BenchError(f"{path}: holds no table of keys and values")
+    for text in assignments:
+        _assign(raw, text)
+    name = re.sub(r"[^A-Za-z0-9._-]+", "-", path.stem).strip("-.") or "scores"
+    return parse_config({"name": name, **raw}, base=path.absolute().parent, source=str(path))
+
+
+def parse_config(raw: Mapping[str, Any], *, base: Path, source: str = "configuration") -> ScoreConfig:
+    """Check what was said; relative paths start at `base`.
+
+    Raises:
+        BenchError: an unknown key, a value of a wrong type, or two that contradict each other.
+    """
+    values = dict(raw)
+    pairs = _metric_pairs(values.pop("metrics", None), values.pop("targets", None), source)
+    custom = values.get("custom_metrics", ())
+    _refuse_unknown(values, ScoreConfig, source)
+    try:
+        if isinstance(values.get("atomic_energies"), dict | list):
+            values["atomic_energies"] = _table_of_energies(values["atomic_energies"], values.pop("species", None))
+        config = msgspec.convert({**values, "metrics": pairs, "custom_metrics": custom}, ScoreConfig)
+    except (msgspec.ValidationError, ValueError) as error:
+        raise BenchError(f"{source}: {error}") from error
+    _check(config, source)
+    return _with_whole_paths(config, base, source)
+
+
+def config_sha256(config: ScoreConfig) -> str:
+    """Digest of everything that decides the rows; where they are written and in which format does not."""
+    deciding = {name: value for name, value in msgspec.to_builtins(config).items() if name not in {"output", "name"}}
+    return sha256_bytes(msgspec.json.encode(deciding, order="sorted"))
+
+
+def dump_config(config: ScoreConfig) -> str:
+    """The text of resolved_config.toml; it can be run again as it is."""
+    import tomli_w
+
+    header = "# Everything this run was asked to do. The same run again: bench score --config resolved_config.toml\n\n"
+    return header + tomli_w.dumps(_without_none(msgspec.to_builtins(config)))
+
+
+def file_stem(label: str) -> str:
+    """A label as a file name: what is no plain character is replaced, and a digest keeps two labels apart."""
+    plain = re.sub(r"[^A-Za-z0-9._-]+", "_", label).strip("._") or "model"
+    return plain if plain == label else f"{plain[:80]}-{sha256_bytes(label.encode())[:6]}"
+
+
+def _read(path: Path) -> Any:
+    if path.suffix.lower() not in {".yaml", ".yml"}:
+        return read_toml(path)
+    import yaml
+
+    with path.open("rb") as stream:
+        data = stream.read(MAX_TOML_BYTES + 1)
+    if len(data) > MAX_TOML_BYTES:
+        raise ValueError(f"larger than {MAX_TOML_BYTES // 1024} KiB, so it was not read")
+    try:
+        return yaml.safe_load(data)
+    except (yaml.YAMLError, RecursionError) as error:
+        raise ValueError(f"not valid YAML ({' '.join(str(error).split())})") from error
+
+
+def _assign(raw: dict[str, Any], text: str) -> None:
+    """Replace one value, by the names on the way to it; a number is the place in a list."""
+    key, equals, written = text.partition("=")
+    names = [name for name in key.strip().split(".") if name]
+    if not equals or not names:
+        raise BenchError(f"--set {text}: write key=value, such as --set data.batch_size=4")
+    place: Any = raw
+    for name in names[:-1]:
+        place = _below(place, name, text)
+    if isinstance(place, list):
+        place[_index(place, names[-1], text)] = _value(written.strip())
+    else:
+        place[names[-1]] = _value(written.strip())
+
+
+def _below(place: Any, name: str, text: str) -> Any:
+    if isinstance(place, list):
+        found = place[_index(place, name, text)]
+    else:
+        found = place.setdefault(name, {})
+    if not isinstance(found, dict | list):
+        raise BenchError(f"--set {text}: {name} is a value, there is nothing below it")
+    return found
+
+
+def _index(place: list[Any], name: str, text: str) -> int:
+    if not name.isdecimal() or int(name) >= len(place):
+        raise BenchError(f"--set {text}: {name!r} is no place in a list of {len(place)} (the first is 0)")
+    return int(name)
+
+
+def _value(written: str) -> Any:
+    """A TOML value, or the text itself."""
+    try:
+        read = parse_toml(f"value = {written}")
+    except ValueError:
+        return written
+    return read["value"] if read.keys() == {"value"} else written
+
+
+def _refuse_unknown(values: Mapping[str, Any], kind: type[msgspec.Struct], where: str) -> None:
+    """Every key of every table has to be known: a misspelt one would otherwise mean its default."""
+    fields = {field.name: field.type for field in msgspec.structs.fields(kind)}
+    extra = ("targets", "species") if kind is ScoreConfig else ()
+    for key, value in values.items():
+        if key not in fields:
+            if key in extra:
+                continue
+            known = [*fields, *extra]
+            raise suggest.unknown("key", str(key), known, source=where, hint="docs/scoring.md")
+        below = {"models": ModelConfig, "data": DataConfig, "output": OutputConfig, "custom_metrics": MetricFile}
+        if key in below and kind is ScoreConfig:
+            for number, table in enumerate(value if isinstance(value, list | tuple) else [value]):
+                if isinstance(table, Mapping):
+                    place = f"{key}[{number}]" if isinstance(value, list | tuple) else key
+                    _refuse_unknown(table, below[key], f"{where}: {place}")
+
+
+def _metric_pairs(said: Any, targets: Any, source: str) -> list[tuple[str, str]]:
+    """Pairs of target and metric, from a table, from pairs, or from flat lists of both."""
+    if targets is not None and not _is_names(targets):
+        raise BenchError(f"{source}: targets: write a list of names, such as targets = ['energy', 'forces']")
+    if said is None:
+        said = {target: DEFAULT_METRICS.get(target, ["mae"]) for target in targets or DEFAULT_METRICS}
+        targets = None
+    if isinstance(said, str):
+        said = [said]
+    if isinstance(said, Mapping):
+        if targets is not None:
+            raise BenchError(f"{source}: metrics says its targets itself; leave targets out")
+        table = {target: [names] if isinstance(names, str) else names for target, names in said.items()}
+        if all(_is_names(names) for names in table.values()):
+            return [(target, name) for target, names in table.items() for name in names]
+    elif _is_names(said):
+        return [(target, name) for target in targets or TARGETS for name in said]
+    elif isinstance(said, list | tuple) and all(_is_names(pair) and len(pair) == 2 for pair in said):
+        return [(pair[0], pair[1]) for pair in said]
+    raise BenchError(
+        f"{source}: metrics: write a table (metrics = {{energy = ['mae']}}), pairs (metrics = [['energy', 'mae']]) "
+        "or a list of names (metrics = ['mae'], with targets = ['energy'])"
+    )
+
+
+def _is_names(value: Any) -> bool:
+    return isinstance(value, list | tuple) and bool(value) and all(isinstance(name, str) for name in value)
+
+
+def _table_of_energies(said: Any, species: Any) -> dict[str, float]:
+    """A table by element from a table, or from a list and the `species` it is in the order of.
+
+    Raises:
+        ValueError: the list and the species do not fit, or an element does not exist.
+    """
+    from ase.data import chemical_symbols
+
+    if isinstance(said, list):
+        if not _is_names(species) or len(species) != len(said):
+            raise ValueError(
+                f"atomic_energies is a list of {len(said)}; species has to name its {len(said)} elements, in order"
+            )
+        said = dict(zip(species, said, strict=True))
+    for element in said:
+        if element not in chemical_symbols[1:]:
+            raise ValueError(f"atomic_energies: {element!r} is no element")
+    return {str(element): float(energy) for element, energy in said.items()}
+
+
+def _check(config: ScoreConfig, source: str) -> None:
+    if not _NAME.fullmatch(config.name):
+        raise BenchError(f"{source}: name = {config.name!r}: only letters, digits, '.', '_' and '-' (it names a folder)")
+    if not config.models:
+        raise BenchError(f"{source}: models is empty; name at least one")
+    _check_labels([model.label for model in config.models], source)
+    _check_metrics(config, source)
+    _check_data(config.data, source)
+    if config.device not in DEVICES:
+        raise suggest.unknown("device", config.device, DEVICES, source=source)
+    if isinstance(config.atomic_energies, str) and config.atomic_energies not in {"average", "group"}:
+        raise suggest.unknown("atomic_energies", config.atomic_energies, ["average", "group"], source=source)
+    for name, value, least in (("threads", config.threads, 1), ("seed", config.seed, 0)):
+        if value < least:
+            raise BenchError(f"{source}: {name} = {value}: must be at least {least}")
+    for target, unit in config.units.items():
+        if target not in TARGETS:
+            raise suggest.unknown("target", target, TARGETS, source=f"{source}: units")
+        if (unit.removesuffix(PER_ATOM) if target == "energy" else unit) not in KNOWN[target]:
+            raise suggest.unknown("unit", unit, KNOWN[target], source=f"{source}: units.{target}")
+    if not _NAME.fullmatch(config.output.filename):
+        raise BenchError(f"{source}: output.filename = {config.output.filename!r}: a plain name without folders")
+
+
+def _check_labels(labels: Sequence[str], source: str) -> None:
+    seen: dict[str, str] = {}
+    for label in labels:
+        if not _LABEL.fullmatch(label) or not label.strip():
+            raise BenchError(f"{source}: label {label!r}: one line of 1 to 100 visible characters")
+        other = seen.setdefault(file_stem(label).lower(), label)
+        if other is not label:
+            raise BenchError(f"{source}: labels {other!r} and {label!r} would be one file; rename one of the two")
+    repeated = [label for label in seen.values() if list(labels).count(label) > 1]
+    if repeated:
+        raise BenchError(f"{source}: two models are called {repeated[0]!r}; a label names one row")
+
+
+def _check_metrics(config: ScoreConfig, source: str) -> None:
+    own = [metric.name for metric in config.custom_metrics]
+    for name in own:
+        if is_built_in(name) or not re.fullmatch(r"[a-z][a-z0-9_]*", name):
+            raise BenchError(
+                f"{source}: custom metric {name!r}: small letters, digits and '_', and no built-in metric's name"
+            )
+    for metric in config.custom_metrics:
+        module, colon, function = metric.function.partition(":")
+        if not (colon and all(part.isidentifier() for part in (*module.split("."), function))):
+            raise BenchError(f"{source}: custom metric {metric.name!r}: function is written module:function")
+    from bench_score.metrics import registered_metrics
+
+    for target, name in config.metrics:
+        if target not in TARGETS:
+            raise suggest.unknown("target", target, TARGETS, source=f"{source}: metrics")
+        known = [*BUILT_IN, *own, *registered_metrics()]
+        if not is_built_in(name) and name not in known:
+            raise suggest.unknown("metric", name, [*known, "q95"], source=f"{source}: metrics")
+    repeated = [pair for pair in config.metrics if config.metrics.count(pair) > 1]
+    if repeated:
+        raise BenchError(f"{source}: metrics: {' '.join(repeated[0])} is there twice")
+
+
+def _check_data(data: DataConfig, source: str) -> None:
+    if data.name is None and data.path is None:
+        raise BenchError(f"{source}: data: say which: name = 'dcdft', or test = 'FILE' (else val, else train)")
+    if data.name is not None and data.path is not None:
+        raise BenchError(f"{source}: data: name and a file are both said; leave one out")
+    for name, value in (("batch_size", data.batch_size), ("workers", data.workers)):
+        if not 1 <= value <= 10**6:
+            raise BenchError(f"{source}: data.{name} = {value}: must be at least 1")
+    try:
+        data.label_units()
+    except BenchError as error:
+        raise BenchError(f"{source}: {error}") from error
+
+
+def _with_whole_paths(config: ScoreConfig, base: Path, source: str) -> ScoreConfig:
+    """The same with absolute paths, and architectures read from the files they are in."""
+
+    def whole(path: str) -> str:
+        return str((base / Path(path).expanduser()).absolute())
+
+    def model_of(model: ModelConfig) -> ModelConfig:
+        checkpoint = model.checkpoint
+        if checkpoint is not None and ("/" in checkpoint or (base / checkpoint).is_file()):
+            checkpoint = whole(checkpoint)
+        return msgspec.structs.replace(model, checkpoint=checkpoint, architecture=_architecture(model, base, source))
+
+    files = {key: whole(path) for key in ("test", "val", "train") if (path := getattr(config.data, key))}
+    output = config.output
+    if output.dir is not None:
+        output = msgspec.structs.replace(output, dir=whole(output.dir))
+    return msgspec.structs.replace(
+        config,
+        models=tuple(model_of(model) for model in config.models),
+        data=msgspec.structs.replace(config.data, **files),
+        output=output,
+    )
+
+
+def _architecture(model: ModelConfig, base: Path, source: str) -> dict[str, Any] | None:
+    """The table itself, or what the file says that it names by `config`."""
+    said = model.architecture
+    if said is None or "config" not in said:
+        return said
+    where = f"{source}: model {model.label!r}: architecture"
+    path = base / Path(str(said["config"])).expanduser()
+    try:
+        read = _read(path)
+    except OSError as error:
+        raise BenchError(f"{where}: {path}: cannot be read ({error.strerror})") from error
+    except ValueError as error:
+        raise BenchError(f"{where}: {path}: {error}") from error
+    if not isinstance(read, dict):
+        raise BenchError(f"{where}: {path}: holds no table of keys and values")
+    return {**read, **{key: value for key, value in said.items() if key != "config"}}
+
+
+def _without_none(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _without_none(found) for key, found in value.items() if found is not None}
+    if isinstance(value, list | tuple):
+        return [_without_none(found) for found in value]
+    return value
+
+
+def labels_of(entries: Iterable[Entry]) -> list[str]:
+    return [entry.label for entry in entries]

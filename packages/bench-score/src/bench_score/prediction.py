@@ -1,0 +1,143 @@
+"""What a model says of every structure: batches, one after the other, with their time; failures are kept apart."""
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bench_score.dataset import Dataset
+from bench_score.model import Item, Model, Prediction, Want
+from bench_score.structure import Floats, Neighbours
+from bench_score.world import World
+
+MESSAGES = 3  # failures that are told word for word
+MESSAGE_LENGTH = 200
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Predicted:
+    """One model's predictions of a whole dataset, in eV and angstrom; NaN where there is none."""
+
+    scored: NDArray[np.bool_]  # (structures,) the model answered
+    energy: Floats  # (structures,)
+    forces: Floats  # (all atoms, 3)
+    stress: Floats  # (structures, 6)
+    has_stress: NDArray[np.bool_]  # (structures,) the model gave a stress, finite or not
+    has_forces: bool  # forces were asked for
+    seconds: Floats  # (structures,) a batch's time in equal shares
+    failures: tuple[str, ...]
+
+
+def predict(
+    model: Model,
+    dataset: Dataset,
+    lists: Sequence[Neighbours] | None,
+    want: Want,
+    batch_size: int,
+    world: World,
+    progress: Progress,
+) -> Predicted:
+    """Ask the model for every structure whose elements it knows.
+
+    Batches are the same however many processes share them: each takes every `world.size`-th batch. A batch that fails
+    is tried again structure by structure, so that one cannot take its neighbours with it.
+    """
+    offsets = atom_offsets(dataset)
+    blank = np.full
+    result = {
+        "energy": blank(len(dataset.structures), np.nan),
+        "forces": blank((offsets[-1], 3), np.nan),
+        "stress": blank((len(dataset.structures), 6), np.nan),
+        "seconds": blank(len(dataset.structures), np.nan),
+        "scored": np.zeros(len(dataset.structures), np.int64),
+        "has_stress": np.zeros(len(dataset.structures), np.int64),
+    }
+    mine = np.zeros(len(dataset.structures), np.bool_)
+    failures: list[str] = []
+    todo = known_to(model, dataset)
+    batches = [todo[start : start + batch_size] for start in range(0, len(todo), batch_size)]
+    done = 0
+    for batch in batches[world.rank :: world.size]:
+        for index, prediction, sec in _ask(model, dataset, lists, want, batch, failures):
+            result["energy"][index], result["seconds"][index] = prediction.energy, sec
+            result["scored"][index] = 1
+            if prediction.forces is not None:
+                result["forces"][offsets[index] : offsets[index + 1]] = prediction.forces
+            if prediction.stress is not None:
+                result["stress"][index] = prediction.stress
+                result["has_stress"][index] = 1
+        mine[batch] = True
+        done += len(batch)
+        progress(min(len(todo), done * world.size), len(todo))
+    owned = {name: mine for name in result} | {"forces": np.repeat(mine, np.diff(offsets))}
+    merged = world.merge(result, owned)
+    return Predicted(
+        scored=merged["scored"].astype(np.bool_),
+        energy=merged["energy"],
+        forces=merged["forces"],
+        stress=merged["stress"],
+        has_stress=merged["has_stress"].astype(np.bool_),
+        has_forces=want.forces,
+        seconds=merged["seconds"],
+        failures=tuple(world.tell(failures[:MESSAGES])[:MESSAGES]),
+    )
+
+
+def known_to(model: Model, dataset: Dataset) -> NDArray[np.int64]:
+    """Structures of which the model knows every element."""
+    known = model.elements
+    found = [
+        index
+        for index, structure in enumerate(dataset.structures)
+        if known is None or known.issuperset(np.unique(structure.numbers).tolist())
+    ]
+    return np.array(found, np.int64)
+
+
+def atom_offsets(dataset: Dataset) -> NDArray[np.int64]:
+    """(structures + 1,) where each structure's atoms begin among all."""
+    return np.concatenate([[0], np.cumsum([structure.num_atoms for structure in dataset.structures])]).astype(np.int64)
+
+
+def _ask(
+    model: Model,
+    dataset: Dataset,
+    lists: Sequence[Neighbours] | None,
+    want: Want,
+    batch: NDArray[np.int64],
+    failures: list[str],
+) -> list[tuple[int, Prediction, float]]:
+    items = [Item(dataset.structures[i], None if lists is None else lists[i]) for i in batch]
+    began = time.perf_counter()
+    try:
+        predictions = model.predict(items, want)
+        _check(items, predictions, want)
+    except Exception as error:
+        if len(batch) == 1:
+            failures.append(f"{items[0].structure.name}: {_message(error)}")
+            return []
+        alone = [_ask(model, dataset, lists, want, batch[i : i + 1], failures) for i in range(len(batch))]
+        return [found for part in alone for found in part]
+    sec = (time.perf_counter() - began) / len(batch)
+    return [(int(index), prediction, sec) for index, prediction in zip(batch, predictions, strict=True)]
+
+
+def _check(items: Sequence[Item], predictions: Sequence[Prediction], want: Want) -> None:
+    """What a model returned has the shapes it should have; numpy would otherwise stretch a single number over all."""
+    if len(predictions) != len(items):
+        raise ValueError(f"the model returned {len(predictions)} predictions for {len(items)} structures")
+    for item, prediction in zip(items, predictions, strict=True):
+        if np.ndim(prediction.energy) != 0:
+            raise ValueError("an energy is one number for a structure")
+        if want.forces and (prediction.forces is None or prediction.forces.shape != (item.structure.num_atoms, 3)):
+            raise ValueError(f"forces are to be of shape ({item.structure.num_atoms}, 3)")
+        if prediction.stress is not None and prediction.stress.shape != (6,):
+            raise ValueError("a stress has six components")
+
+
+def _message(error: Exception) -> str:
+    text = " ".join(f"{type(error).__name__}: {error}".split())
+    return text if len(text) <= MESSAGE_LENGTH else f"{text[: MESSAGE_LENGTH - 1]}…"
