@@ -1,0 +1,237 @@
+"""Scoring entries in this process: load each model, let it predict, compare, and make its row."""
+
+import gc
+import platform
+import resource
+import sys
+import time
+import traceback
+from collections.abc import Sequence
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from bench_core import policy, threads
+from bench_core.errors import BenchError, ExitCode
+from bench_core.files import sha256_file
+from bench_core.machine import cpu_model
+from bench_core.results import Conditions, Status
+from bench_core.scores import (
+    PREDICTIONS_SUFFIX,
+    SCHEMA_VERSION,
+    STRUCTURES,
+    ModelTiming,
+    ScoredData,
+    ScoreResult,
+    write_predictions,
+    write_structures,
+)
+from bench_core.session import failed, shared_versions
+
+from bench_score import scoring, world
+from bench_score.config import ScoreConfig, config_sha256, file_stem
+from bench_score.dataset import Dataset
+from bench_score.model import Entry, Family, Model, Want
+from bench_score.neighbours import neighbour_lists
+from bench_score.parts import output_folder, write_part
+from bench_score.prediction import Progress, predict
+from bench_score.registry import find_family
+from bench_score.sources import load_dataset
+
+NOT_YET = ""  # a row's run and time are known once its run is complete
+
+
+class Benchmark:
+    """Some entries of a configuration, scored one after the other in this process.
+
+    Under a launcher such as torchrun the structures are shared by its processes, and the first has the rows.
+    """
+
+    def __init__(
+        self,
+        cfg: ScoreConfig,
+        entries: Sequence[Entry] | None = None,
+        part: str | None = None,
+        *,
+        dataset: Dataset | None = None,
+        cache: Path = Path(policy.SCORE_CACHE),
+        at_once: int = 1,
+        lock_sha256: str | None = None,
+        progress: Progress = lambda done, total: None,
+    ) -> None:
+        """`entries` are all of the configuration's where none are named; their rows are written as part `part`."""
+        self.config = cfg
+        self.entries = tuple(cfg.entries() if entries is None else entries)
+        self.part = part
+        self.dataset = load_dataset(cfg.data) if dataset is None else dataset
+        self.folder = output_folder(cfg) / file_stem(self.dataset.name)
+        self._cache, self._at_once, self._lock_sha256, self._progress = cache, at_once, lock_sha256, progress
+        self._structures = scoring.structures_of(self.dataset)
+
+    def run(self) -> list[ScoreResult]:
+        """Score every entry; one that fails is a row that says so. Empty where another process has the rows.
+
+        Raises:
+            BenchError: the configuration's zero or metrics do not fit the data, or nothing can be written.
+        """
+        with_others = world.join(self.config.device)
+        try:
+            rows = [self._row(entry, with_others) for entry in self.entries]
+        finally:
+            with_others.close()
+        if with_others.rank != 0:
+            return []
+        write_structures(self.folder / STRUCTURES, self._structures)
+        if self.part is not None:
+            write_part(self.config, rows, self.part)
+        return rows
+
+    def _row(self, entry: Entry, with_others: world.World) -> ScoreResult:
+        try:
+            return self._scored(entry, with_others)
+        except BenchError as error:
+            if error.code in (ExitCode.OUTPUT, ExitCode.BUNDLE):
+                raise
+            status = Status.UNAVAILABLE if error.code is ExitCode.ENVIRONMENT else Status.ERROR
+            return failed_row(self.config, self.dataset, entry, status, str(error))
+        except Exception as error:  # noqa: BLE001  one bad checkpoint is one row, whatever it raises
+            traceback.print_exc()  # whole, in the log
+            failure = failed(error)
+            return failed_row(self.config, self.dataset, entry, Status.ERROR, failure.reason, failure.detail)
+
+    def _scored(self, entry: Entry, with_others: world.World) -> ScoreResult:
+        config, dataset = self.config, self.dataset
+        began = time.perf_counter()
+        family = find_family(entry.family)
+        model = family.load(entry, "cuda" if config.device == "gpu" else "cpu")
+        load_sec = time.perf_counter() - began
+        lists = None
+        if model.cutoff_angstrom is not None:
+            lists = neighbour_lists(dataset, model.cutoff_angstrom, self._cache)
+        want = self._want()
+        found = predict(model, dataset, lists, want, config.data.batch_size, with_others, self._progress)
+        cover = scoring.coverage(dataset, model, found)
+        base = blank_row(config, dataset, entry, Status.OK)
+        described = self._described(entry, family, model, with_others)
+        if not cover.num_scored:
+            reason = cover.failures[0] if cover.failures else "it knows the elements of no structure"
+            return _replace(base, described, status=Status.ERROR, reason=f"scored no structure: {reason}", coverage=cover)
+        predictions = scoring.compare(config, dataset, found)
+        scores = scoring.score(config, predictions, self._structures.groups)
+        if with_others.rank == 0:
+            write_predictions(self.folder / f"{file_stem(entry.label)}{PREDICTIONS_SUFFIX}", predictions)
+        seconds = found.seconds[np.isfinite(found.seconds)]
+        timing = ModelTiming(
+            median_sec_per_structure=float(np.median(seconds)),
+            predict_sec=float(seconds.sum()),
+            load_sec=load_sec,
+            at_once=self._at_once * with_others.size,
+            peak_rss_bytes=_peak_rss_bytes() if len(self.entries) == 1 else None,
+        )
+        del model
+        gc.collect()  # the next model needs the room
+        return _replace(base, described, coverage=cover, scores=scores, timing=timing)
+
+    def _want(self) -> Want:
+        """Derivatives that are scored and that the data have."""
+        targets = {target for target, _ in self.config.metrics}
+        return Want(
+            forces="forces" in targets and any(s.forces is not None for s in self.dataset.structures),
+            stress="stress" in targets and any(s.stress is not None for s in self.dataset.structures),
+        )
+
+    def _described(self, entry: Entry, family: Family, model: Model, with_others: world.World) -> dict[str, Any]:
+        config = self.config
+        pools = threads.read_pools()
+        checkpoint = Path(entry.checkpoint) if entry.checkpoint else None
+        return {
+            "level_of_theory": entry.level_of_theory or model.level_of_theory,
+            "num_parameters": model.num_parameters,
+            "cutoff_angstrom": model.cutoff_angstrom,
+            "checkpoint_sha256": sha256_file(checkpoint) if checkpoint and checkpoint.is_file() else None,
+            "num_processes": with_others.size,
+            "versions": {name: found for name in family.distributions if (found := _version(name))},
+            "conditions": Conditions(
+                python=platform.python_version(),
+                platform=f"{platform.system()} {platform.machine()}",
+                cpu=cpu_model(),
+                device=config.device,
+                threads_asked=config.threads,
+                threads_read=pools,
+                affinity=threads.affinity(),
+                isolation="spawn",
+                lock_sha256=self._lock_sha256,
+                shared_versions=shared_versions(),
+            ),
+        }
+
+
+def blank_row(config: ScoreConfig, dataset: Dataset, entry: Entry, status: Status) -> ScoreResult:
+    """What is known of an entry before it is loaded."""
+    return ScoreResult(
+        schema_version=SCHEMA_VERSION,
+        kind="score",
+        run_id=NOT_YET,
+        created_at=NOT_YET,
+        label=entry.label,
+        family=entry.family,
+        device=config.device,
+        checkpoint=None if entry.checkpoint is None else Path(entry.checkpoint).name,
+        checkpoint_sha256=None,
+        trusted=entry.trust_checkpoint,
+        status=status,
+        data=scored_data(config, dataset),
+        config_sha256=config_sha256(config),
+        seed=config.seed,
+    )
+
+
+def failed_row(
+    config: ScoreConfig, dataset: Dataset, entry: Entry, status: Status, reason: str, detail: str | None = None
+) -> ScoreResult:
+    """The row of an entry that has no score, with the reason."""
+    return _replace(blank_row(config, dataset, entry, status), {}, reason=reason, detail=detail)
+
+
+def scored_data(config: ScoreConfig, dataset: Dataset) -> ScoredData:
+    groups = scoring.structures_of(dataset).groups
+    return ScoredData(
+        name=dataset.name,
+        num_structures=len(dataset.structures),
+        num_groups=int(groups.max()) + 1,
+        fingerprint=dataset.fingerprint,
+        level_of_theory=config.data.level_of_theory or dataset.level_of_theory,
+        zero=zero_in_words(config, dataset),
+    )
+
+
+def zero_in_words(config: ScoreConfig, dataset: Dataset) -> str:
+    """What compared energies are relative to, for a reader of the table."""
+    said = config.atomic_energies
+    if said is None:
+        return dataset.energy_zero or "as in the data and as predicted"
+    if said == "average":
+        return "per-element energies fitted by least squares, to the labels and to each model's predictions"
+    if said == "group":
+        return "the reference structure of each group" if dataset.references else "the mean of each group"
+    return "atomic energies of the configuration, subtracted from labels and predictions alike"
+
+
+def _replace(row: ScoreResult, described: dict[str, Any], **values: Any) -> ScoreResult:
+    import msgspec
+
+    return msgspec.structs.replace(row, **described, **values)
+
+
+def _version(distribution: str) -> str | None:
+    try:
+        return version(distribution)
+    except PackageNotFoundError:
+        return None
+
+
+def _peak_rss_bytes() -> int:
+    """Largest resident memory of this process so far; Linux counts in KiB, macOS in bytes."""
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak * 1024

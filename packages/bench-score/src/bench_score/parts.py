@@ -1,0 +1,170 @@
+"""Parts: the rows of some models, written by whoever scored them, and merged by whoever comes last.
+
+A part's header says under which configuration, on which data and by which code it was made; a merge takes only what
+agrees with its own. A run writes one part for each model as it ends, which is also what it resumes from.
+"""
+
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+import msgspec
+from bench_core.errors import BenchError, ExitCode
+from bench_core.files import sha256_bytes, write_atomically
+from bench_core.results import MAX_FILE_BYTES, Status, Strict
+from bench_core.scores import ScoreResult
+
+from bench_score.config import ScoreConfig, config_sha256, file_stem
+from bench_score.identity import code_sha256
+from bench_score.model import Entry
+
+FOLDER = "parts"
+PART_VERSION = 1
+_DIFFERENCES = {
+    "config_sha256": "another configuration",
+    "data_sha256": "another dataset",
+    "code_sha256": "other code",
+}
+
+
+class Header(Strict, frozen=True):
+    """What a part was made with."""
+
+    part_version: int
+    config_sha256: str
+    data_sha256: str
+    code_sha256: str
+    created_at: str
+
+
+class Part(Strict, frozen=True):
+    header: Header
+    rows: tuple[ScoreResult, ...]
+
+
+class Merged(msgspec.Struct, frozen=True):
+    """Rows in the order of the configuration, and the labels that no part holds."""
+
+    rows: tuple[ScoreResult, ...]
+    missing: tuple[str, ...]
+
+
+def output_folder(config: ScoreConfig) -> Path:
+    """Where a run's parts and results are.
+
+    Raises:
+        BenchError: the configuration does not say.
+    """
+    if config.output.dir is None:
+        raise BenchError(
+            "parts have to meet in one folder, and the configuration names none; say output.dir, or --output DIR"
+        )
+    return Path(config.output.dir)
+
+
+def part_tag(entries: Sequence[Entry]) -> str:
+    """A file name for the part of these entries: the label of a single one, a digest of several."""
+    if len(entries) == 1:
+        return file_stem(entries[0].label)
+    digest = sha256_bytes("\n".join(entry.label for entry in entries).encode())[:8]
+    return f"{len(entries)}-models-{digest}"
+
+
+def write_part(config: ScoreConfig, rows: Sequence[ScoreResult], tag: str) -> Path:
+    """Write the rows as one part of the configuration's output folder.
+
+    Raises:
+        BenchError: there is no such folder in the configuration, no row, or it cannot be written.
+    """
+    if not rows:
+        raise BenchError("a part without rows says nothing")
+    header = Header(
+        part_version=PART_VERSION,
+        config_sha256=config_sha256(config),
+        data_sha256=rows[0].data.fingerprint,
+        code_sha256=code_sha256(),
+        created_at=datetime.now(UTC).isoformat(timespec="microseconds"),
+    )
+    path = output_folder(config) / FOLDER / f"{tag}.json"
+    write_atomically(path, msgspec.json.format(msgspec.json.encode(Part(header=header, rows=tuple(rows))), indent=1))
+    return path
+
+
+def merge_parts(config: ScoreConfig) -> Merged:
+    """Put the parts of the output folder together. Of two parts with one label, the better and then newer counts.
+
+    Raises:
+        BenchError: a part cannot be read, or was made under another configuration, on other data or by other code.
+    """
+    folder = output_folder(config) / FOLDER
+    best: dict[str, tuple[bool, str, ScoreResult]] = {}
+    data: str | None = None
+    for path in sorted(folder.glob("*.json")):
+        part = read_part(path)
+        check_part(path, part, config, data)
+        data = part.header.data_sha256
+        for row in part.rows:
+            key = (row.status is Status.OK, part.header.created_at)
+            if row.label not in best or key > best[row.label][:2]:
+                best[row.label] = (*key, row)
+    labels = [model.label for model in config.models]
+    strangers = sorted(best.keys() - set(labels))
+    if strangers:
+        raise BenchError(
+            f"{folder}: a part holds {strangers[0]!r}, which the configuration does not name", ExitCode.BUNDLE
+        )
+    rows = tuple(best[label][2] for label in labels if label in best)
+    return Merged(rows=rows, missing=tuple(label for label in labels if label not in best))
+
+
+def read_part(path: Path) -> Part:
+    """Read one part.
+
+    Raises:
+        BenchError: it is too large, damaged or of an unknown version.
+    """
+    try:
+        if path.stat().st_size > MAX_FILE_BYTES:
+            raise BenchError(f"{path}: larger than any part we write; it was not read", ExitCode.BUNDLE)
+        raw = msgspec.json.decode(path.read_bytes())
+        version = raw["header"]["part_version"] if isinstance(raw, dict) else None
+    except (OSError, msgspec.DecodeError, RecursionError, KeyError, TypeError) as error:
+        raise BenchError(f"{path}: is no part, or was cut off ({error}); delete it, and score it again", ExitCode.BUNDLE) from error
+    if version != PART_VERSION:
+        raise BenchError(f"{path}: part version {version!r} is not known here (this is {PART_VERSION})", ExitCode.BUNDLE)
+    try:
+        return msgspec.convert(raw, Part)
+    except msgspec.ValidationError as error:
+        raise BenchError(f"{path}: {error}", ExitCode.BUNDLE) from error
+
+
+def check_part(path: Path, part: Part, config: ScoreConfig, data_sha256: str | None) -> None:
+    """Refuse a part that was made otherwise, by its name and by what differs.
+
+    Raises:
+        BenchError: see above.
+    """
+    own = {
+        "config_sha256": config_sha256(config),
+        "data_sha256": data_sha256 or part.header.data_sha256,
+        "code_sha256": code_sha256(),
+    }
+    found = [words for name, words in _DIFFERENCES.items() if getattr(part.header, name) != own[name]]
+    if found:
+        raise BenchError(
+            f"{path}: was made with {' and '.join(found)} than this; parts are merged only when all of that is the "
+            "same. Delete the part and score its models again, or merge with what made it",
+            ExitCode.RESUME,
+        )
+    other = [row.label for row in part.rows if row.data.fingerprint != part.header.data_sha256]
+    if other:
+        raise BenchError(f"{path}: {other[0]!r} was scored on other data than its header says", ExitCode.BUNDLE)
+
+
+def labels_done(merged: Merged) -> set[str]:
+    """Models that need not be scored again: what could not be reached is tried once more."""
+    return {row.label for row in merged.rows if row.status is not Status.UNAVAILABLE}
+
+
+def named(entries: Iterable[Entry]) -> str:
+    return ", ".join(entry.label for entry in entries)
