@@ -30,6 +30,8 @@ class Dataset:
     """Structures to score on. Its energies may be relative to anything; `energy_zero` says to what.
 
     `references` holds, for a group whose energies are relative to one of its structures, the index of that structure.
+    `pressure_only` says that of a stress only the mean of its first three components is a label: the source knows the
+    pressure and nothing else.
     """
 
     name: str
@@ -37,6 +39,7 @@ class Dataset:
     level_of_theory: str | None = None
     energy_zero: str | None = None
     references: Mapping[str, int] = field(default_factory=dict)
+    pressure_only: bool = False
     fingerprint: str = field(init=False)
 
     def __post_init__(self) -> None:
@@ -45,7 +48,7 @@ class Dataset:
         for group, index in self.references.items():
             if self.structures[index].group != group:
                 raise ValueError(f"structure {index} is the reference of group {group!r} and not in it")
-        object.__setattr__(self, "fingerprint", _fingerprint(self.structures, self.references))
+        object.__setattr__(self, "fingerprint", _fingerprint(self))
 
     def __len__(self) -> int:
         return len(self.structures)
@@ -280,14 +283,13 @@ def _refer(references: dict[str, int], structure: Structure, index: int) -> None
     references[structure.group] = index
 
 
-def _fingerprint(structures: tuple[Structure, ...], references: Mapping[str, int]) -> str:
+def _fingerprint(dataset: Dataset) -> str:
     """SHA-256 over what a score depends on: atoms, cells, labels and groups, in order; no names."""
     digest = hashlib.sha256()
-    for structure in structures:
+    for structure in dataset.structures:
         digest.update(f"{structure.num_atoms} {structure.group!r}\n".encode())
         arrays = (structure.numbers, structure.positions, structure.cell, structure.pbc)
         for array in (*arrays, structure.energy, structure.forces, structure.stress):
             digest.update(b"-" if array is None else b"+" + np.ascontiguousarray(array).tobytes())
-    for group, index in sorted(references.items()):
-        digest.update(f"{group!r} {index}\n".encode())
+    digest.update(f"{sorted(dataset.references.items())!r} {dataset.pressure_only}\n".encode())
     return digest.hexdigest()
