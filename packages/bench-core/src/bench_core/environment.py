@@ -27,8 +27,8 @@ DEV = "dev"
 DEV_PACKAGES = (*DRIVER_PACKAGES, "tests/mock-adapter")
 STAMP = "identity.json"
 RECIPE = "2: bytecode compiled"  # changed when `_build` is
-# Module of the processes that measure: an environment they run in is not replaced under them.
-WORKER_MODULE = "bench_core.worker"
+# Modules of the processes that measure: an environment they run in is not replaced under them.
+WORKER_MODULES = frozenset({"bench_core.worker", "bench_score.worker"})
 
 
 def environment_python(root: Path, group: str) -> Path:
@@ -196,7 +196,7 @@ def _refuse_while_used(root: Path, group: str, reason: str) -> None:
         raise BenchError(f"{begin} this very bench runs in it; run .tools/bin/bench instead", ExitCode.ENVIRONMENT)
     for process in psutil.process_iter(["pid", "cmdline"]):
         command = process.info["cmdline"] or []
-        if command[:1] == [str(python)] and WORKER_MODULE in command:
+        if command[:1] == [str(python)] and WORKER_MODULES.intersection(command):
             raise BenchError(
                 f"{begin} process {process.info['pid']} measures with it now; let that run end or stop it, "
                 "then try again",

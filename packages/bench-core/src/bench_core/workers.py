@@ -8,6 +8,7 @@ import subprocess
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import psutil
@@ -25,24 +26,31 @@ LOG_TAIL_BYTES = 16 * 1024  # a library may have printed a gigabyte
 class WorkerGone(Exception):
     """A worker ended or was killed because it did not answer: a sentence that says how."""
 
+    def __init__(self, reason: str, *, timed_out: bool = False) -> None:
+        super().__init__(reason)
+        self.timed_out = timed_out
+
 
 class Worker:
-    """One worker process."""
+    """One worker process. Another package's worker is a subclass that says its module, environment and replies."""
 
-    def __init__(self, python: Path, start: protocol.Start, log: Path) -> None:
+    module = "bench_core.worker"
+
+    def __init__(self, python: Path, start: protocol.Message, log: Path) -> None:
         """Start the process and send it `start`; `ready` waits for its answer."""
         log.parent.mkdir(parents=True, exist_ok=True)
         self.log = log
         # A spawned measurement imports and decodes first, within the same answer.
-        self._grace_sec = GRACE_SEC + (policy.START_TIMEOUT_SEC if start.isolation == "spawn" else 0.0)
+        spawns = isinstance(start, protocol.Start) and start.isolation == "spawn"
+        self._grace_sec = GRACE_SEC + (policy.START_TIMEOUT_SEC if spawns else 0.0)
         self.name = log.stem
         with log.open("ab") as sink:
             self._process = subprocess.Popen(
-                [str(python), "-m", "bench_core.worker"],
+                [str(python), "-m", self.module],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=sink,
-                env=worker_environment(start.threads),
+                env=self._environment(start),
                 start_new_session=True,  # a Ctrl-C at the terminal is the conductor's to handle
             )
         self._buffer = bytearray()
@@ -75,7 +83,7 @@ class Worker:
             self._process.stdin.write(protocol.encode(message))
             self._process.stdin.flush()
 
-    def hear(self, timeout_sec: float) -> protocol.Reply:
+    def hear(self, timeout_sec: float) -> Any:
         """The next reply, within the time that the worker itself allows, and a little.
 
         Raises:
@@ -124,14 +132,22 @@ class Worker:
             lines = stream.read(LOG_TAIL_BYTES).decode("utf-8", "replace").splitlines()
         return "\n".join(lines[-LOG_TAIL_LINES:]) or None
 
-    def _hear(self, timeout_sec: float) -> protocol.Reply:
+    def _environment(self, start: protocol.Message) -> dict[str, str]:
+        assert isinstance(start, protocol.Start)
+        return worker_environment(start.threads)
+
+    def _decode(self, line: bytes) -> Any:
+        """Raises msgspec.DecodeError for anything a worker would not say."""
+        return protocol.decode_reply(line)
+
+    def _hear(self, timeout_sec: float) -> Any:
         assert self._process.stdout is not None
         fd, deadline = self._process.stdout.fileno(), time.monotonic() + timeout_sec
         while b"\n" not in self._buffer:
             left = deadline - time.monotonic()
             if left <= 0:
                 self.kill()
-                raise WorkerGone(f"no answer within {timeout_sec:g} s; it was killed")
+                raise WorkerGone(f"no answer within {timeout_sec:g} s; it was killed", timed_out=True)
             ended = self._process.poll() is not None  # asked before looking, so that its last words are read
             if select.select([fd], [], [], 0 if ended else min(left, POLL_SEC))[0]:
                 chunk = os.read(fd, 1 << 16)
@@ -143,7 +159,7 @@ class Worker:
         line, _, rest = self._buffer.partition(b"\n")
         self._buffer = bytearray(rest)
         try:
-            return protocol.decode_reply(bytes(line))
+            return self._decode(bytes(line))
         except msgspec.DecodeError as error:
             self.kill()
             raise WorkerGone(f"its answer cannot be read: {error}") from error

@@ -75,3 +75,8 @@ def join(device: str) -> World:
 
 def is_shared() -> bool:
     return int(os.environ.get("WORLD_SIZE", "1")) > 1
+
+
+def rank_of_launcher() -> int:
+    """This process's place, before it has joined the others."""
+    return int(os.environ.get("RANK", "0"))

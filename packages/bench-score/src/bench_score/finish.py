@@ -1,0 +1,46 @@
+"""The end of a run: result files, tables and, when no model is missing, the commitment."""
+
+import uuid
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+import msgspec
+from bench_core import bundle
+from bench_core.errors import BenchError, ExitCode
+from bench_core.files import write_atomically
+from bench_core.machine import describe_machine
+from bench_core.scores import SUFFIX, ScoreResult, write_score
+
+from bench_score.config import ScoreConfig, dump_config, file_stem
+from bench_score.parts import output_folder
+from bench_score.writers import write_report
+
+
+def begin(config: ScoreConfig, root: Path | None) -> None:
+    """Write what is known before anything is scored; a run that goes on keeps what it began with."""
+    folder = output_folder(config)
+    if bundle.is_committed(folder):
+        raise BenchError(
+            f"{folder}: holds a finished run, which is not changed; choose another --output", ExitCode.OUTPUT
+        )
+    if not (folder / bundle.CONFIG).exists():
+        write_atomically(folder / bundle.CONFIG, dump_config(config).encode())
+    if not (folder / bundle.ENVIRONMENT).exists():
+        description = msgspec.json.format(msgspec.json.encode(describe_machine(root or Path.cwd())), indent=1)
+        write_atomically(folder / bundle.ENVIRONMENT, description + b"\n")
+
+
+def finish(config: ScoreConfig, rows: Sequence[ScoreResult], *, complete: bool = True) -> list[Path]:
+    """Write each row's result and the tables; commit the run if it is complete. Returns the tables' files."""
+    folder = output_folder(config)
+    now = datetime.now(UTC)
+    run_id = f"{now:%Y%m%dT%H%M%SZ}-{config.name}-{uuid.uuid4().hex[:6]}"
+    created_at = now.isoformat(timespec="seconds")
+    named = [msgspec.structs.replace(row, run_id=run_id, created_at=created_at) for row in rows]
+    for row in named:
+        write_score(folder / file_stem(row.data.name) / f"{file_stem(row.label)}{SUFFIX}", row)
+    paths = write_report(config, named)
+    if complete:
+        bundle.commit(folder, run_id, created_at)
+    return paths

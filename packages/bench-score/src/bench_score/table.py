@@ -1,0 +1,134 @@
+"""The table of a run: a row per model, a column per metric with its unit, and what has to be known beside it."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from bench_core.results import Status
+from bench_core.scores import Score, ScoreResult
+
+from bench_score.config import ScoreConfig
+from bench_score.units import unit_of, unit_of_metric
+
+HIGHER_IS_BETTER = frozenset({"r2"})
+FACTS = ("model", "family", "level of theory", "parameters", "scored")
+COSTS = ("time [ms/structure]", "peak memory [MB]")
+DIGITS = 4
+
+
+class Cell(NamedTuple):
+    text: str
+    interval: str = ""
+    best: bool = False
+    note: str = ""
+
+
+class Table(NamedTuple):
+    heads: tuple[str, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+
+
+def column_units(cfg: ScoreConfig, rows: Sequence[ScoreResult] = ()) -> dict[str, str]:
+    """Unit of each metric's column, `energy_mae` -> "eV/atom"; empty for a pure number.
+
+    What stands in `rows` counts; a configuration without rows yet says what it would be.
+    """
+    units = {}
+    for target, metric in cfg.metrics:
+        unit, factor = unit_of(target, cfg.units.get(target), per_atom=cfg.energy_per_atom)
+        units[f"{target}_{metric}"] = unit_of_metric(metric, unit, factor)[0]
+    for row in rows:
+        units.update({column: score.unit for column, score in row.scores.items()})
+    return units
+
+
+def head(column: str, unit: str) -> str:
+    return f"{column} [{unit}]" if unit else column
+
+
+def build_table(cfg: ScoreConfig, rows: Sequence[ScoreResult]) -> Table:
+    """What people read; `records` is for programs."""
+    units = column_units(cfg, rows)
+    best = {column: best_label(rows, column) for column in units}
+    heads = (*FACTS, *(head(column, unit) for column, unit in units.items()), *COSTS)
+    return Table(heads, tuple(_row(row, list(units), best) for row in rows))
+
+
+def best_label(rows: Sequence[ScoreResult], column: str) -> str | None:
+    """The model whose value is best and whose interval is apart from every other's; None where there is none.
+
+    Only models that were scored on the most structures can be best: fewer may be the easier ones.
+    """
+    found = {row.label: score for row in rows if (score := row.scores.get(column)) and score.value is not None}
+    most = max((score.num_structures for score in found.values()), default=0)
+    full = {label: score for label, score in found.items() if score.num_structures == most}
+    if len(full) < 2:
+        return None
+    sign = -1 if next(iter(full.values())).metric in HIGHER_IS_BETTER else 1
+    label = min(full, key=lambda one: sign * (full[one].value or 0.0))
+    winner = full[label]
+    others = [score for one, score in found.items() if one != label]
+    apart = all(_apart(winner, other, sign) for other in others)
+    return label if apart else None
+
+
+def _apart(winner: Score, other: Score, sign: int) -> bool:
+    ends = (winner.high, other.low) if sign == 1 else (other.high, winner.low)
+    return ends[0] is not None and ends[1] is not None and ends[0] < ends[1]
+
+
+def _row(row: ScoreResult, columns: Sequence[str], best: dict[str, str | None]) -> tuple[Cell, ...]:
+    facts = (
+        Cell(row.label),
+        Cell(row.family),
+        Cell(row.level_of_theory or "unknown"),
+        Cell("" if row.num_parameters is None else f"{row.num_parameters:,}"),
+        Cell(_scored(row), note=_why_not_all(row)),
+    )
+    if row.status is not Status.OK:
+        cells = tuple(Cell(row.status, note=f"{row.label}: {row.status}: {row.reason}") for _ in columns)
+        return (*facts, *cells, Cell(""), Cell(""))
+    cells = tuple(_score(row, column, best[column] == row.label) for column in columns)
+    timing = row.timing
+    assert timing is not None
+    beside = f"{row.label}: {timing.at_once} models were scored at once" if timing.at_once > 1 else ""
+    sec = Cell(digits(timing.median_sec_per_structure * 1000), note=beside)
+    peak = "" if timing.peak_rss_bytes is None else f"{timing.peak_rss_bytes / 1e6:.0f}"
+    return (*facts, *cells, sec, Cell(peak))
+
+
+def _score(row: ScoreResult, column: str, best: bool) -> Cell:
+    score = row.scores.get(column)
+    if score is None:
+        return Cell("not scored")
+    if score.value is None:
+        return Cell("none", note=f"{row.label}, {column}: {score.reason}")
+    interval = "" if score.low is None or score.high is None else f"{digits(score.low)} to {digits(score.high)}"
+    return Cell(digits(score.value), interval, best)
+
+
+def _scored(row: ScoreResult) -> str:
+    if row.coverage is None:
+        return f"0 of {row.data.num_structures}"
+    return f"{row.coverage.num_scored} of {row.coverage.num_structures}"
+
+
+def _why_not_all(row: ScoreResult) -> str:
+    cover = row.coverage
+    if cover is None:
+        return ""
+    parts = []
+    if cover.missing_elements:
+        listed = ", ".join(f"{symbol} ({count})" for symbol, count in cover.missing_elements.items())
+        parts.append(f"does not know {listed} (structures with it)")
+    if cover.num_failed:
+        parts.append(f"{cover.num_failed} failed: {'; '.join(cover.failures)}")
+    if cover.num_nonfinite:
+        parts.append(f"{cover.num_nonfinite} predicted with values that are no finite numbers")
+    return f"{row.label}: {'; '.join(parts)}" if parts else ""
+
+
+def digits(value: float) -> str:
+    """Four digits, without an exponent where a person reads it as well without."""
+    if value == 0:
+        return "0"
+    return f"{value:.{DIGITS}g}" if 1e-4 <= abs(value) < 1e6 else f"{value:.{DIGITS - 1}e}"
