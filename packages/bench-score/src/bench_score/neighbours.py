@@ -10,9 +10,9 @@ import hashlib
 import importlib.metadata
 import os
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import IO
+from typing import IO, Any, NamedTuple, overload
 
 import numpy as np
 from bench_core.errors import BenchError, ExitCode
@@ -25,6 +25,14 @@ from bench_score.structure import Neighbours, Structure
 
 FORMAT = 1
 Progress = Callable[[int, int], None]  # structures done, of how many
+
+
+class Pairs(NamedTuple):
+    """What vesin finds; vectors follow from it and the structure."""
+
+    first: NDArray[np.int64]  # (m,)
+    second: NDArray[np.int64]  # (m,)
+    shifts: NDArray[np.int64]  # (m, 3)
 
 
 def neighbours(structure: Structure, cutoff_angstrom: float) -> Neighbours:
@@ -43,16 +51,17 @@ def neighbours(structure: Structure, cutoff_angstrom: float) -> Neighbours:
             f"structure {structure.name} is periodic along a lattice vector that is missing or parallel to the others",
             ExitCode.DATA,
         )
-    # Images that far away are for vesin to find, however large the cutoff is against the cell.
     finder = NeighborList(cutoff=cutoff_angstrom, full_list=True, n_threads=1)
+    # Not copied: these arrays live no longer than `finder`, and what is made of them are copies.
     first, second, shifts = finder.compute(
-        points=structure.positions, box=structure.cell, periodic=structure.pbc, quantities="ijS"
+        points=structure.positions, box=structure.cell, periodic=structure.pbc, quantities="ijS", copy=False
     )
-    pairs = np.column_stack([first.astype(np.int64), second.astype(np.int64), shifts.astype(np.int64)])
-    return _with_vectors(structure, cutoff_angstrom, pairs[_order(pairs)])
+    order = _order(first.astype(np.int64), second.astype(np.int64), shifts, structure.num_atoms)
+    sorted_ = [np.take(part, order, axis=0).astype(np.int64) for part in (first, second, shifts)]
+    return _with_vectors(structure, cutoff_angstrom, Pairs(*sorted_))
 
 
-class NeighbourLists:
+class NeighbourLists(Sequence[Neighbours]):
     """Neighbour lists of a dataset, by index; each is read (or built, where there is no file) when asked for.
 
     May be used after a fork: every process opens the file itself.
@@ -68,14 +77,22 @@ class NeighbourLists:
     def __len__(self) -> int:
         return len(self._dataset)
 
-    def __getitem__(self, index: int) -> Neighbours:
+    @overload
+    def __getitem__(self, index: int) -> Neighbours: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> list[Neighbours]: ...
+
+    def __getitem__(self, index: int | slice) -> Neighbours | list[Neighbours]:
+        if isinstance(index, slice):
+            return [self[each] for each in range(len(self))[index]]
         structure = self._dataset.structures[index]
         pairs = self._read(index % len(self), structure)
         if pairs is None:
             return neighbours(structure, self._cutoff_angstrom)
         return _with_vectors(structure, self._cutoff_angstrom, pairs)
 
-    def _read(self, index: int, structure: Structure) -> NDArray[np.int64] | None:
+    def _read(self, index: int, structure: Structure) -> Pairs | None:
         """A structure's pairs as they are in the file; None where they are not, or not whole."""
         if self._path is None:
             return None
@@ -83,11 +100,13 @@ class NeighbourLists:
             if self._archive is None or self._pid != os.getpid():
                 self._archive, self._pid = zipfile.ZipFile(self._path), os.getpid()
             with self._archive.open(_member(index)) as stream:
-                pairs = np.lib.format.read_array(stream, allow_pickle=False)
+                table = np.lib.format.read_array(stream, allow_pickle=False)
                 stream.read()  # to its end, where zipfile compares the checksum
         except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, NotImplementedError):
             return None
-        return pairs.astype(np.int64) if _fits(pairs, structure) else None
+        if not _fits(table, structure):
+            return None
+        return Pairs(*(np.ascontiguousarray(part, dtype=np.int64) for part in (table[:, 0], table[:, 1], table[:, 2:])))
 
 
 def neighbour_lists(
@@ -134,9 +153,9 @@ def _write(
         archive.comment = identity
         for index, structure in enumerate(dataset.structures):
             found = neighbours(structure, cutoff_angstrom)
-            pairs = np.column_stack([found.first, found.second, found.shifts]).astype(np.int32)
+            table = np.column_stack([found.first, found.second, found.shifts]).astype(np.int32)
             with archive.open(_member(index), "w", force_zip64=True) as member:
-                np.lib.format.write_array(member, pairs, allow_pickle=False)
+                np.lib.format.write_array(member, table, allow_pickle=False)
             if progress is not None:
                 progress(index + 1, len(dataset))
 
@@ -145,36 +164,36 @@ def _member(index: int) -> str:
     return f"{index}.npy"
 
 
-def _fits(pairs: NDArray[np.int64], structure: Structure) -> bool:
-    if pairs.ndim != 2 or pairs.shape[1] != 5 or pairs.dtype != np.int32:
+def _fits(table: NDArray[Any], structure: Structure) -> bool:
+    """Whether it can be a table of this structure's pairs, one a row: first, second and shifts."""
+    if table.ndim != 2 or table.shape[1] != 5 or table.dtype != np.int32:
         return False
-    atoms = pairs[:, :2]
-    return pairs.size == 0 or bool(atoms.min() >= 0 and atoms.max() < structure.num_atoms)
+    atoms = table[:, :2]
+    return table.size == 0 or bool(atoms.min() >= 0 and atoms.max() < structure.num_atoms)
 
 
-def _order(pairs: NDArray[np.int64]) -> NDArray[np.intp]:
+def _order(
+    first: NDArray[np.int64], second: NDArray[np.int64], shifts: NDArray[np.int32], num_atoms: int
+) -> NDArray[np.intp]:
     """What sorts pairs by first, second and shifts."""
-    if len(pairs) == 0:
+    if len(first) == 0:
         return np.arange(0)
-    low = pairs.min(axis=0)
-    spans = (pairs.max(axis=0) - low + 1).tolist()
-    if np.prod(spans, dtype=np.float64) > np.iinfo(np.int64).max / 2:
-        return np.lexsort(pairs.T[::-1])
+    x, y, z = shifts.T
+    span = int(shifts.max()) - int(shifts.min()) + 1
+    if num_atoms**2 * span**3 > np.iinfo(np.int64).max:
+        return np.lexsort((z, y, x, second, first))
     # One number per pair is sorted thirty times as fast as five.
-    key = np.zeros(len(pairs), dtype=np.int64)
-    for column, span in enumerate(spans):
-        key = key * span + (pairs[:, column] - low[column])
+    key = first * num_atoms
+    key += second
+    for shift in (x, y, z):
+        key *= span
+        key += shift
     return np.argsort(key)
 
 
-def _with_vectors(structure: Structure, cutoff_angstrom: float, pairs: NDArray[np.int64]) -> Neighbours:
-    first, second, shifts = pairs[:, 0].copy(), pairs[:, 1].copy(), pairs[:, 2:].copy()
-    vectors = structure.positions[second] - structure.positions[first] + shifts.astype(np.float64) @ structure.cell
-    return Neighbours(
-        cutoff_angstrom=cutoff_angstrom,
-        first=first,
-        second=second,
-        shifts=shifts,
-        vectors=vectors,
-        distances=np.sqrt(np.einsum("ij,ij->i", vectors, vectors)),
-    )
+def _with_vectors(structure: Structure, cutoff_angstrom: float, pairs: Pairs) -> Neighbours:
+    vectors = pairs.shifts.astype(np.float64) @ structure.cell
+    vectors += np.take(structure.positions, pairs.second, axis=0)
+    vectors -= np.take(structure.positions, pairs.first, axis=0)
+    distances = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))
+    return Neighbours(cutoff_angstrom, pairs.first, pairs.second, pairs.shifts, vectors, distances)
