@@ -4,16 +4,19 @@ import hashlib
 import os
 import tempfile
 import tomllib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from bench_core.errors import BenchError, ExitCode
 
 MAX_TOML_BYTES = 64 * 1024  # nobody writes more by hand
 
 
-def write_atomically(path: Path, data: bytes) -> None:
-    """Write `data` to `path` so that a reader sees all of it or what was there before.
+@contextmanager
+def open_atomically(path: Path) -> Iterator[IO[bytes]]:
+    """A stream to write to; when the block ends well, `path` has all of what was written, else what was there before.
 
     Raises:
         BenchError: the file system is full, read-only or otherwise refuses.
@@ -23,7 +26,7 @@ def write_atomically(path: Path, data: bytes) -> None:
         handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
         try:
             with os.fdopen(handle, "wb") as stream:
-                stream.write(data)
+                yield stream
                 stream.flush()
                 os.fsync(stream.fileno())
             Path(temporary).chmod(0o644)
@@ -33,6 +36,16 @@ def write_atomically(path: Path, data: bytes) -> None:
             raise
     except OSError as error:
         raise BenchError(f"cannot write {path}: {error.strerror}", ExitCode.OUTPUT) from error
+
+
+def write_atomically(path: Path, data: bytes) -> None:
+    """Write `data` to `path` so that a reader sees all of it or what was there before.
+
+    Raises:
+        BenchError: the file system is full, read-only or otherwise refuses.
+    """
+    with open_atomically(path) as stream:
+        stream.write(data)
 
 
 def sha256_file(path: Path) -> str:
