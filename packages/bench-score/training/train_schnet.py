@@ -1,0 +1,157 @@
+"""Train the smoke model: a small SchNet for ethanol at GFN2-xTB, from what ethanol_xtb.py made.
+
+    .envs/schnet/bin/python packages/bench-score/training/train_schnet.py --train .data/ethanol-xtb-train.extxyz
+
+On the CPU with one thread and one seed; about ten minutes. Prints the errors on both sets and writes the checkpoint into
+the package, with its architecture, level of theory, units and seed. It is a smoke model: good for ethanol near room
+temperature and for nothing else. Its offsets per element are the least-norm solution for one molecule: only their sum
+over ethanol means anything.
+"""
+
+import argparse
+import json
+import random
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+import ase.io
+import numpy as np
+import torch
+from ase import Atoms
+from ase.neighborlist import neighbor_list
+from bench_core.files import sha256_file, write_atomically
+from bench_score.force_stress import ForceStressOutput
+from bench_score.graph import Graph, make_graph
+from bench_score.model import Item, Want
+from bench_score.schnet import NUM_EMBEDDINGS, SchNetEnergy, build
+from bench_score.structure import Floats, Neighbours, Structure
+from safetensors.torch import save
+from torch import Tensor
+
+DATA = Path(__file__).parents[1] / "src" / "bench_score" / "data"
+SEED = 20261201
+ARCHITECTURE = {
+    "name": "schnet",
+    "elements": ["H", "C", "O"],
+    "hidden_channels": 64,
+    "num_filters": 64,
+    "num_interactions": 3,
+    "num_gaussians": 32,
+    "cutoff_angstrom": 5.0,
+    "dtype": "float32",
+}
+BATCH_SIZE = 10
+LEARNING_RATE = 2e-3
+ENERGY_WEIGHT = 100.0  # of squared energy errors per atom, against squared errors of force components
+
+
+class Sample(NamedTuple):
+    item: Item
+    energy_ev: float
+    forces: Floats
+
+
+def read(path: Path) -> list[Sample]:
+    return [sample(f"{path.stem}-{index}", atoms) for index, atoms in enumerate(ase.io.iread(path))]
+
+
+def sample(name: str, atoms: Atoms) -> Sample:
+    cutoff = float(str(ARCHITECTURE["cutoff_angstrom"]))
+    first, second, shifts, vectors, distances = neighbor_list("ijSDd", atoms, cutoff)
+    structure = Structure(name, atoms.numbers.astype(np.int64), atoms.positions, atoms.cell.array, atoms.pbc)
+    neighbours = Neighbours(cutoff, first, second, shifts, vectors, distances)
+    return Sample(Item(structure, neighbours), atoms.get_potential_energy(), atoms.get_forces())
+
+
+def offsets_ev(samples: list[Sample]) -> Tensor:
+    """Energy per element by least squares, of the least norm; (NUM_EMBEDDINGS,)."""
+    counts = np.stack([np.bincount(one.item.structure.numbers, minlength=NUM_EMBEDDINGS) for one in samples])
+    found, *_ = np.linalg.lstsq(counts.astype(float), np.array([one.energy_ev for one in samples]), rcond=None)
+    return torch.from_numpy(found)
+
+
+def loss_of(module: SchNetEnergy, graph: Graph, samples: list[Sample]) -> Tensor:
+    graph.positions.requires_grad_()
+    energies = module(graph)
+    (slopes,) = torch.autograd.grad(energies.sum(), graph.positions, create_graph=True)
+    sizes = torch.tensor([one.item.structure.num_atoms for one in samples])
+    off_energy = (energies - torch.tensor([one.energy_ev for one in samples])) / sizes
+    off_forces = -slopes - torch.from_numpy(np.concatenate([one.forces for one in samples]))
+    return ENERGY_WEIGHT * off_energy.square().mean() + off_forces.square().mean()
+
+
+def train(module: SchNetEnergy, samples: list[Sample], epochs: int) -> None:
+    order = random.Random(SEED)  # noqa: S311  no secret
+    optimizer = torch.optim.Adam(module.parameters(), lr=LEARNING_RATE)
+    schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, epochs, eta_min=LEARNING_RATE / 200)
+    started = time.monotonic()
+    for epoch in range(epochs):
+        mixed = order.sample(samples, len(samples))
+        losses = []
+        for start in range(0, len(mixed), BATCH_SIZE):
+            batch = mixed[start : start + BATCH_SIZE]
+            loss = loss_of(module, make_graph([one.item for one in batch]), batch)
+            optimizer.zero_grad()
+            loss.backward()
+            torch.nn.utils.clip_grad_norm_(module.parameters(), 10.0)
+            optimizer.step()
+            losses.append(loss.item())
+        schedule.step()
+        if epoch % 20 == 19 or epoch == 0:
+            print(f"epoch {epoch + 1}: loss {np.mean(losses):.5f}, {time.monotonic() - started:.0f} s", flush=True)
+
+
+def errors(model: ForceStressOutput, samples: list[Sample]) -> dict[str, float]:
+    """Mean absolute errors, and what one gets who always says the mean (energies) or zero (forces)."""
+    predicted = model.predict([one.item for one in samples], Want(forces=True, stress=False))
+    energies = np.array([one.energy_ev for one in samples])
+    forces = np.concatenate([one.forces for one in samples])
+    off_forces = np.concatenate([found.forces for found in predicted if found.forces is not None]) - forces
+    return {
+        "energy_mae_ev": float(np.abs([found.energy for found in predicted] - energies).mean()),
+        "energy_mean_absolute_deviation_ev": float(np.abs(energies - energies.mean()).mean()),
+        "forces_mae_ev_per_angstrom": float(np.abs(off_forces).mean()),
+        "forces_mean_absolute_ev_per_angstrom": float(np.abs(forces).mean()),
+    }
+
+
+def checkpoint(module: SchNetEnergy, notes: dict[str, object]) -> bytes:
+    """A safetensors file: one name for tensors that have several, and the configuration in its header."""
+    kept = {tensor.data_ptr(): name for name, tensor in reversed(module.state_dict().items())}
+    state = {name: tensor for name, tensor in module.state_dict().items() if kept[tensor.data_ptr()] == name}
+    config = {
+        "architecture": ARCHITECTURE,
+        "level_of_theory": "GFN2-xTB",
+        "energy_unit": "eV",
+        "force_unit": "eV/Angstrom",
+        "seed": SEED,
+        **notes,
+    }
+    return save(state, metadata={"config": json.dumps(config)})
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--train", type=Path, required=True, help="the training set")
+    parser.add_argument("--test", type=Path, default=DATA / "ethanol-xtb.extxyz")
+    parser.add_argument("--output", type=Path, default=DATA / "schnet-ethanol-xtb.safetensors")
+    parser.add_argument("--epochs", type=int, default=400)
+    asked = parser.parse_args()
+    torch.set_num_threads(1)
+    torch.manual_seed(SEED)
+    training, test = read(asked.train), read(asked.test)
+    module = build({name: value for name, value in ARCHITECTURE.items() if name != "name"})
+    module.offsets_ev.copy_(offsets_ev(training))
+    train(module, training, asked.epochs)
+
+    model = ForceStressOutput(module, cutoff_angstrom=module.cutoff_angstrom)
+    scores = {name: errors(model, samples) for name, samples in (("train", training), ("test", test))}
+    notes = {"training_data_sha256": sha256_file(asked.train), "epochs": asked.epochs, "errors": scores}
+    write_atomically(asked.output, checkpoint(module, notes))
+    print(json.dumps(scores, indent=2))
+    print(f"{asked.output}: {model.num_parameters} parameters, {asked.output.stat().st_size / 1000:.0f} kB")
+
+
+if __name__ == "__main__":
+    main()
