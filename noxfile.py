@@ -29,6 +29,8 @@ nox.options.default_venv_backend = "none"
 # What a CI matrix runs, so that `nox -l --json` lists exactly that; the other sessions run when named.
 nox.options.sessions = ["bench", "lint", "tests"]
 
+SCORED = "scoring/dcdft.toml"  # what is scored where no --config is given
+
 BENCH = Path(sys.executable).with_name("bench")
 SOURCES = sorted(str(path) for path in ROOT.glob("packages/*/src"))
 failed_codes: list[int] = []
@@ -81,6 +83,17 @@ def python_of(session: nox.Session, group: str) -> str:
 def cell(session: nox.Session, group: str, media: str, device: str) -> None:
     """Measure one cell: a group's libraries on one kind of media and one device (-- flags of `bench run`)."""
     bench(session, "run", "--group", group, "--media", media, "--device", device)
+
+
+@nox.session
+@nox.parametrize(
+    ("family", "device"),
+    [nox.param(cell.family, cell.device, id=str(cell)) for cell in MATRIX.score_cells()],
+)
+def score(session: nox.Session, family: str, device: str) -> None:
+    """Score one family of pre-trained models on one dataset and device (-- flags of `bench score`)."""
+    given = [] if "--config" in session.posargs else ["--config", SCORED]
+    bench(session, "score", "--family", family, "--device", device, *given)
 
 
 @nox.session

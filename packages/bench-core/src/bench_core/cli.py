@@ -19,6 +19,7 @@ ENTRY_POINT_GROUP = "bench.commands"
 
 # Commands of our other packages: command -> (package, its folder, what it does). A third party's are found as well.
 ELSEWHERE = {
+    "score": ("bench-score", "packages/bench-score", "score pre-trained models on one dataset"),
     "report": ("bench-report", "packages/report", "tables and documents from runs"),
     "compare": ("bench-report", "packages/report", "one run against another"),
     "history": ("bench-report", "packages/report", "the same cells over many runs"),
