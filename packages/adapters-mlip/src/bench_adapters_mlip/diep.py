@@ -51,7 +51,8 @@ class DIEP:
             potential = load_potential(source.path, device=device)
         except Exception as error:  # whatever the classes that it names raise
             raise BenchError(
-                f"model {entry.label!r}: {source.path}: no model of DIEP ({type(error).__name__}: {error})", ExitCode.DATA
+                f"model {entry.label!r}: {source.path}: no model of DIEP ({type(error).__name__}: {error})",
+                ExitCode.DATA,
             ) from error
         return DIEPModel(potential, _LEVELS.get(source.name or ""), device)
 

@@ -60,7 +60,9 @@ RUN_BYTES = 512 * 1024**2  # free disk below which a run is likely to be cut sho
 
 # Scores of models.
 BOOTSTRAP_RESAMPLES = 2000  # of the groups of structures, for the interval of a metric
-BOOTSTRAP_VALUES = 400_000_000  # values looked at for quantiles and metrics of one's own: more, and there are fewer resamples
+BOOTSTRAP_VALUES = (
+    400_000_000  # values looked at for quantiles and metrics of one's own: more, and there are fewer resamples
+)
 BOOTSTRAP_LEAST = 200  # but never fewer than these
 BOOTSTRAP_LEAST_GROUPS = 5  # over fewer groups no interval is given
 SCORE_BATCH_SIZE = 8  # structures a model is given at once

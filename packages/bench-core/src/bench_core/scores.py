@@ -210,7 +210,9 @@ def check_score(result: ScoreResult, predictions: Predictions, groups: Ints, pat
             raise _damaged(path, f"{column}: there is no prediction of it beside the result")
         found = value_of(built_in(score.metric), predictions.of(score.target, groups)) * score.factor
         if not math.isclose(found, score.value, rel_tol=1e-9, abs_tol=1e-12):
-            raise _damaged(path, f"{column}: {score.value:g} does not follow from the predictions, which give {found:g}")
+            raise _damaged(
+                path, f"{column}: {score.value:g} does not follow from the predictions, which give {found:g}"
+            )
 
 
 def write_predictions(path: Path, predictions: Predictions) -> None:

@@ -116,7 +116,9 @@ class Benchmark:
         described = self._described(entry, family, model, with_others)
         if not cover.num_scored:
             reason = cover.failures[0] if cover.failures else "it knows the elements of no structure"
-            return _replace(base, described, status=Status.ERROR, reason=f"scored no structure: {reason}", coverage=cover)
+            return _replace(
+                base, described, status=Status.ERROR, reason=f"scored no structure: {reason}", coverage=cover
+            )
         predictions = scoring.compare(config, dataset, found)
         scores = scoring.score(config, predictions, self._structures.groups)
         if with_others.rank == 0:

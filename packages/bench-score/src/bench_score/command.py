@@ -105,7 +105,9 @@ def _shared(config: ScoreConfig, args: argparse.Namespace) -> int:
     from bench_score import runner
 
     if args.models or args.shard or args.merge or args.parallel != 1:
-        raise BenchError("a launcher such as torchrun shares structures; leave --models, --shard, --merge, --parallel out")
+        raise BenchError(
+            "a launcher such as torchrun shares structures; leave --models, --shard, --merge, --parallel out"
+        )
     rows = runner.run_benchmark(config)
     return _end(config, rows, ()) if rows else int(ExitCode.OK)
 
@@ -165,7 +167,10 @@ def _conduct(config: ScoreConfig, args: argparse.Namespace) -> int:
                     gpus=gpus,
                 )
             except KeyboardInterrupt:
-                print(f"bench: interrupted; what was scored is kept. Go on by: --resume --output {folder}", file=sys.stderr)
+                print(
+                    f"bench: interrupted; what was scored is kept. Go on by: --resume --output {folder}",
+                    file=sys.stderr,
+                )
                 return int(ExitCode.INTERRUPTED)
         merged = parts.merge_parts(config)
         if some:

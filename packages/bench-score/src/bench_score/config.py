@@ -311,7 +311,9 @@ def _table_of_energies(said: Any, species: Any) -> dict[str, float]:
 
 def _check(config: ScoreConfig, source: str) -> None:
     if not _NAME.fullmatch(config.name):
-        raise BenchError(f"{source}: name = {config.name!r}: only letters, digits, '.', '_' and '-' (it names a folder)")
+        raise BenchError(
+            f"{source}: name = {config.name!r}: only letters, digits, '.', '_' and '-' (it names a folder)"
+        )
     if not config.models:
         raise BenchError(f"{source}: models is empty; name at least one")
     _check_labels([model.label for model in config.models], source)

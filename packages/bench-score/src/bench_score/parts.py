@@ -129,9 +129,13 @@ def read_part(path: Path) -> Part:
         raw = msgspec.json.decode(path.read_bytes())
         version = raw["header"]["part_version"] if isinstance(raw, dict) else None
     except (OSError, msgspec.DecodeError, RecursionError, KeyError, TypeError) as error:
-        raise BenchError(f"{path}: is no part, or was cut off ({error}); delete it, and score it again", ExitCode.BUNDLE) from error
+        raise BenchError(
+            f"{path}: is no part, or was cut off ({error}); delete it, and score it again", ExitCode.BUNDLE
+        ) from error
     if version != PART_VERSION:
-        raise BenchError(f"{path}: part version {version!r} is not known here (this is {PART_VERSION})", ExitCode.BUNDLE)
+        raise BenchError(
+            f"{path}: part version {version!r} is not known here (this is {PART_VERSION})", ExitCode.BUNDLE
+        )
     try:
         return msgspec.convert(raw, Part)
     except msgspec.ValidationError as error:

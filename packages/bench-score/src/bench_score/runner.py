@@ -90,9 +90,7 @@ def run_parallel(raw: Mapping[str, Any], workers: int | None = None) -> list[Sco
 def here(entries: Sequence[Any]) -> Interpreters:
     """This Python for every family: in a container or on a cluster, where somebody else made it."""
     families = dict.fromkeys(entry.family for entry in entries)
-    return Interpreters(
-        python=dict.fromkeys(families, Path(sys.executable)), locks=dict.fromkeys(families), missing={}
-    )
+    return Interpreters(python=dict.fromkeys(families, Path(sys.executable)), locks=dict.fromkeys(families), missing={})
 
 
 def with_output(cfg: ScoreConfig) -> ScoreConfig:

@@ -171,6 +171,9 @@ def _forces(config: ScoreConfig, dataset: Dataset, predicted: Predicted) -> Labe
 def _stress(config: ScoreConfig, dataset: Dataset, predicted: Predicted) -> Labels:
     kept = [i for i, s in enumerate(dataset.structures) if s.stress is not None and predicted.has_stress[i]]
     reference = [dataset.structures[i].stress for i in kept]
+    if dataset.pressure_only:  # what the data say is a third of the trace, and so is what they are compared with
+        labelled = np.array([np.mean(stress[:3]) for stress in reference if stress is not None])
+        return Labels(labelled, predicted.stress[kept, :3].mean(axis=1), np.array(kept, int))
     return Labels(_joined(reference), predicted.stress[kept].ravel(), np.repeat(kept, 6).astype(int))
 
 

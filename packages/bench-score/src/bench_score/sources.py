@@ -47,6 +47,7 @@ def store(dataset: Dataset, cache: Path) -> Path:
         "names": np.array([structure.name for structure in structures]),
         "groups": np.array(["" if structure.group is None else structure.group for structure in structures]),
         "offsets": offsets,
+        "pressure_only": np.array(dataset.pressure_only),
         "numbers": np.concatenate([structure.numbers for structure in structures]),
         "positions": np.concatenate([structure.positions for structure in structures]),
         "cells": np.array([structure.cell for structure in structures]),
@@ -94,6 +95,7 @@ def restore(path: Path, fingerprint: str) -> Dataset:
         level_of_theory=theory or None,
         energy_zero=zero or None,
         references=references,
+        pressure_only=bool(arrays["pressure_only"]),
     )
     if dataset.fingerprint != fingerprint:
         raise BenchError(f"{path}: is not the dataset that was to be scored; delete it and try again", ExitCode.DATA)
