@@ -1,6 +1,5 @@
 """DIEP: model diep_fold1 of the wheel, or a folder that the package exported."""
 
-import warnings
 from collections.abc import Sequence
 from typing import Any, ClassVar
 

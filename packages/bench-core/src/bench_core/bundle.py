@@ -101,10 +101,11 @@ def load_bundle(path: Path) -> Bundle:
         raise BenchError(f"{path}: holds no result", ExitCode.BUNDLE)
     for name, score in scores.items():
         _check_score(path, name, score)
-    for name, result in {**results, **scores}.items():
-        if result.run_id != commitment.run_id:
+    run_ids = {name: result.run_id for name, result in results.items()}
+    for name, run_id in {**run_ids, **{name: score.run_id for name, score in scores.items()}}.items():
+        if run_id != commitment.run_id:
             raise BenchError(
-                f"{path / name}: is of run {result.run_id}, not of {commitment.run_id}; the bundle is damaged",
+                f"{path / name}: is of run {run_id}, not of {commitment.run_id}; the bundle is damaged",
                 ExitCode.BUNDLE,
             )
     return Bundle(

@@ -36,7 +36,7 @@ class Function(Protocol):
     def __call__(self, reference: Floats, predicted: Floats, /) -> float: ...
 
 
-Metric = Callable[[Values, NDArray[np.int64]], Floats]  # weights (B, groups) -> (B,) values
+Metric = Callable[[Values, Ints], Floats]  # weights (B, groups) -> (B,) values
 
 
 def is_built_in(name: str) -> bool:
@@ -63,7 +63,7 @@ def built_in(name: str) -> Metric:
 def custom(function: Function) -> Metric:
     """A metric of the user's own: every resample is written out, so fewer are made."""
 
-    def metric(values: Values, weights: NDArray[np.int64]) -> Floats:
+    def metric(values: Values, weights: Ints) -> Floats:
         return np.array([_custom_once(function, values, row) for row in _affordable(values, weights)])
 
     return metric
@@ -78,7 +78,7 @@ def num_groups(values: Values) -> int:
     return int(values.group.max()) + 1 if len(values.group) else 0
 
 
-def resample_weights(groups: int, seed: int) -> NDArray[np.int64]:
+def resample_weights(groups: int, seed: int) -> Ints:
     """How often each group is drawn in each resample: (policy.BOOTSTRAP_RESAMPLES, groups).
 
     The same seed gives the same draws, so that two models scored on the same groups are compared in pairs.
@@ -98,7 +98,7 @@ def interval(resampled: Floats, confidence: float) -> tuple[float, float] | None
 def _moment(name: str) -> Metric:
     """Metrics that follow from sums over groups: resampling them costs a product of matrices."""
 
-    def metric(values: Values, weights: NDArray[np.int64]) -> Floats:
+    def metric(values: Values, weights: Ints) -> Floats:
         error = values.predicted - values.reference
         count, absolute, square = (_sums(values, of) for of in (np.ones_like(error), np.abs(error), error**2))
         n = weights @ count
@@ -117,26 +117,28 @@ def _moment(name: str) -> Metric:
 
 
 def _sums(values: Values, of: Floats) -> Floats:
-    return np.bincount(values.group, weights=of, minlength=num_groups(values))
+    sums: Floats = np.bincount(values.group, weights=of, minlength=num_groups(values)).astype(np.float64)
+    return sums
 
 
-def _largest(values: Values, weights: NDArray[np.int64]) -> Floats:
+def _largest(values: Values, weights: Ints) -> Floats:
     """Largest absolute error. Its interval only reaches down: no resample holds more than the sample does."""
     largest = np.zeros(num_groups(values))
     np.maximum.at(largest, values.group, np.abs(values.predicted - values.reference))
     order = np.argsort(-largest)
-    return largest[order][np.argmax(weights[:, order] > 0, axis=1)]
+    drawn: Floats = largest[order][np.argmax(weights[:, order] > 0, axis=1)]
+    return drawn
 
 
 def _quantile(share: float) -> Metric:
     """The smallest absolute error that at least `share` of the values do not exceed."""
 
-    def metric(values: Values, weights: NDArray[np.int64]) -> Floats:
+    def metric(values: Values, weights: Ints) -> Floats:
         error = np.abs(values.predicted - values.reference)
         order = np.argsort(error)
         error, group = error[order], values.group[order]
 
-        def once(row: NDArray[np.int64]) -> float:
+        def once(row: Ints) -> float:
             reached = np.cumsum(row[group])
             return float(error[np.searchsorted(reached, share * reached[-1])])
 
@@ -145,11 +147,11 @@ def _quantile(share: float) -> Metric:
     return metric
 
 
-def _custom_once(function: Function, values: Values, row: NDArray[np.int64]) -> float:
+def _custom_once(function: Function, values: Values, row: Ints) -> float:
     drawn = np.repeat(np.arange(len(values.group)), row[values.group])
     return float(function(values.reference[drawn], values.predicted[drawn]))
 
 
-def _affordable(values: Values, weights: NDArray[np.int64]) -> NDArray[np.int64]:
+def _affordable(values: Values, weights: Ints) -> Ints:
     """As many resamples as stay within policy.BOOTSTRAP_VALUES values looked at."""
     return weights[: max(policy.BOOTSTRAP_LEAST, policy.BOOTSTRAP_VALUES // max(1, len(values.group)))]

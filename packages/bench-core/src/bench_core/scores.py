@@ -8,10 +8,11 @@ import io
 import math
 import zipfile
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 import numpy as np
+from numpy.typing import NDArray
 
 from bench_core.errors import BenchError, ExitCode
 from bench_core.files import write_atomically
@@ -24,6 +25,7 @@ PREDICTIONS_SUFFIX = "_predictions.npz"
 STRUCTURES = "structures.npz"
 MAX_ARRAYS_BYTES = 2 * 1024**3
 TARGETS = ("energy", "forces", "stress")
+Arrays = dict[str, NDArray[Any]]
 Positive = Annotated[float, msgspec.Meta(ge=0, le=1e9)]
 
 
@@ -216,7 +218,7 @@ def check_score(result: ScoreResult, predictions: Predictions, groups: Ints, pat
 
 
 def write_predictions(path: Path, predictions: Predictions) -> None:
-    arrays = {"raw_energy": predictions.raw_energy, "seconds": predictions.seconds}
+    arrays: Arrays = {"raw_energy": predictions.raw_energy, "seconds": predictions.seconds}
     for target, (reference, predicted) in predictions.values.items():
         arrays[f"{target}_reference"], arrays[f"{target}_predicted"] = reference, predicted
         arrays[f"{target}_structure"] = predictions.structures[target]
@@ -269,14 +271,14 @@ def read_structures(path: Path) -> Structures:
         raise _damaged(path, f"there is no array {error}") from error
 
 
-def write_arrays(path: Path, arrays: dict[str, np.ndarray]) -> None:  # type: ignore[type-arg]
+def write_arrays(path: Path, arrays: Arrays) -> None:
     """Write arrays as npz, whole or not at all."""
     stream = io.BytesIO()
     np.savez_compressed(stream, allow_pickle=False, **arrays)
     write_atomically(path, stream.getvalue())
 
 
-def read_arrays(path: Path) -> dict[str, np.ndarray]:  # type: ignore[type-arg]
+def read_arrays(path: Path) -> Arrays:
     """Read an npz; nothing in it can run.
 
     Raises:

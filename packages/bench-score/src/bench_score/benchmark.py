@@ -11,6 +11,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 from bench_core import policy, threads
 from bench_core.errors import BenchError, ExitCode
@@ -221,8 +222,6 @@ def zero_in_words(config: ScoreConfig, dataset: Dataset) -> str:
 
 
 def _replace(row: ScoreResult, described: dict[str, Any], **values: Any) -> ScoreResult:
-    import msgspec
-
     return msgspec.structs.replace(row, **described, **values)
 
 

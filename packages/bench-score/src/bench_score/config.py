@@ -15,8 +15,8 @@ from bench_core.files import MAX_TOML_BYTES, parse_toml, read_toml, sha256_bytes
 from bench_core.metrics import BUILT_IN, is_built_in
 from bench_core.scores import TARGETS
 
-from bench_score.model import Entry
 from bench_score.label_units import LabelUnits
+from bench_score.model import Entry
 from bench_score.units import KNOWN, PER_ATOM
 
 DEFAULT_METRICS: dict[str, list[str]] = {"energy": ["mae", "rmse"], "forces": ["mae", "rmse"], "stress": ["mae"]}
@@ -125,6 +125,14 @@ class ScoreConfig(Strict, frozen=True):
             )
             for model in self.models
         )
+
+
+_TABLES: dict[str, type[msgspec.Struct]] = {
+    "models": ModelConfig,
+    "data": DataConfig,
+    "output": OutputConfig,
+    "custom_metrics": MetricFile,
+}
 
 
 def load_config(path: Path, assignments: Sequence[str] = ()) -> ScoreConfig:
@@ -252,12 +260,11 @@ def _refuse_unknown(values: Mapping[str, Any], kind: type[msgspec.Struct], where
                 continue
             known = [*fields, *extra]
             raise suggest.unknown("key", str(key), known, source=where, hint="docs/scoring.md")
-        below = {"models": ModelConfig, "data": DataConfig, "output": OutputConfig, "custom_metrics": MetricFile}
-        if key in below and kind is ScoreConfig:
+        if key in _TABLES and kind is ScoreConfig:
             for number, table in enumerate(value if isinstance(value, list | tuple) else [value]):
                 if isinstance(table, Mapping):
                     place = f"{key}[{number}]" if isinstance(value, list | tuple) else key
-                    _refuse_unknown(table, below[key], f"{where}: {place}")
+                    _refuse_unknown(table, _TABLES[key], f"{where}: {place}")
 
 
 def _metric_pairs(said: Any, targets: Any, source: str) -> list[tuple[str, str]]:

@@ -72,7 +72,7 @@ def predict(
         mine[batch] = True
         done += len(batch)
         progress(min(len(todo), done * world.size), len(todo))
-    owned = {name: mine for name in result} | {"forces": np.repeat(mine, np.diff(offsets))}
+    owned = dict.fromkeys(result, mine) | {"forces": np.repeat(mine, np.diff(offsets))}
     merged = world.merge(result, owned)
     return Predicted(
         scored=merged["scored"].astype(np.bool_),
@@ -115,7 +115,7 @@ def _ask(
     try:
         predictions = model.predict(items, want)
         _check(items, predictions, want)
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001  whatever a model raises
         if len(batch) == 1:
             failures.append(f"{items[0].structure.name}: {_message(error)}")
             return []

@@ -3,12 +3,14 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
+import msgspec
 import numpy as np
 from ase.data import chemical_symbols
 from bench_core import metrics, policy
 from bench_core.metrics import Values
 from bench_core.scores import Coverage, Predictions, Score, Structures
 from bench_core.seeds import derive_seed
+from numpy.typing import NDArray
 
 from bench_score.baseline import make_zero
 from bench_score.config import ScoreConfig
@@ -16,15 +18,15 @@ from bench_score.dataset import Dataset
 from bench_score.metrics import find_metric
 from bench_score.model import Model
 from bench_score.prediction import Predicted, atom_offsets, known_to
-from bench_score.structure import Ints
+from bench_score.structure import Floats, Ints
 from bench_score.units import unit_of, unit_of_metric
 
 
 class Labels(NamedTuple):
     """What of the dataset's labels one target compares."""
 
-    reference: np.ndarray  # type: ignore[type-arg]  # (m,)
-    predicted: np.ndarray  # type: ignore[type-arg]  # (m,)
+    reference: Floats  # (m,)
+    predicted: Floats  # (m,)
     structures: Ints  # (m,) of which structure each value is
 
 
@@ -93,7 +95,7 @@ def coverage(dataset: Dataset, model: Model, predicted: Predicted) -> Coverage:
     )
 
 
-def finite(dataset: Dataset, predicted: Predicted) -> np.ndarray:  # type: ignore[type-arg]
+def finite(dataset: Dataset, predicted: Predicted) -> NDArray[np.bool_]:
     """(structures,) whether all that was predicted is a finite number; forces that nobody wanted are absent."""
     good = np.isfinite(predicted.energy)
     good &= ~predicted.has_stress | np.isfinite(predicted.stress).all(axis=1)
@@ -122,7 +124,6 @@ def structures_of(dataset: Dataset) -> Structures:
 
 def _score_of(blank: Score, metric: metrics.Metric, values: Values, weights: Ints) -> Score:
     """The value and its interval; or why there is none. A prediction that is no number is never dropped."""
-    import msgspec
 
     def without(reason: str) -> Score:
         return msgspec.structs.replace(blank, reason=reason)
@@ -162,20 +163,23 @@ def _energy(config: ScoreConfig, dataset: Dataset, predicted: Predicted) -> Labe
 
 def _forces(config: ScoreConfig, dataset: Dataset, predicted: Predicted) -> Labels:
     offsets = atom_offsets(dataset)
-    kept = [i for i, s in enumerate(dataset.structures) if s.forces is not None and predicted.scored[i]]
-    reference = [np.ravel(dataset.structures[i].forces) for i in kept]  # type: ignore[arg-type]
+    labelled = {i: s.forces.ravel() for i, s in enumerate(dataset.structures) if s.forces is not None}
+    kept = [i for i in labelled if predicted.scored[i]]
+    reference = [labelled[i] for i in kept]
     found = [predicted.forces[offsets[i] : offsets[i + 1]].ravel() for i in kept]
-    return Labels(_joined(reference), _joined(found), np.repeat(kept, [len(part) for part in reference]).astype(int))
+    lengths = [len(part) for part in reference]
+    return Labels(_joined(reference), _joined(found), np.repeat(kept, lengths).astype(np.int64))
 
 
 def _stress(config: ScoreConfig, dataset: Dataset, predicted: Predicted) -> Labels:
-    kept = [i for i, s in enumerate(dataset.structures) if s.stress is not None and predicted.has_stress[i]]
-    reference = [dataset.structures[i].stress for i in kept]
+    labelled = {i: s.stress for i, s in enumerate(dataset.structures) if s.stress is not None}
+    kept = [i for i in labelled if predicted.has_stress[i]]
+    reference = np.array([labelled[i] for i in kept]).reshape(-1, 6)
+    found = predicted.stress[kept].reshape(-1, 6)
     if dataset.pressure_only:  # what the data say is a third of the trace, and so is what they are compared with
-        labelled = np.array([np.mean(stress[:3]) for stress in reference if stress is not None])
-        return Labels(labelled, predicted.stress[kept, :3].mean(axis=1), np.array(kept, int))
-    return Labels(_joined(reference), predicted.stress[kept].ravel(), np.repeat(kept, 6).astype(int))
+        return Labels(reference[:, :3].mean(axis=1), found[:, :3].mean(axis=1), np.array(kept, np.int64))
+    return Labels(reference.ravel(), found.ravel(), np.repeat(kept, 6).astype(np.int64))
 
 
-def _joined(parts: Sequence[np.ndarray | None]) -> np.ndarray:  # type: ignore[type-arg]
-    return np.concatenate(parts) if parts else np.empty(0)  # type: ignore[arg-type]
+def _joined(parts: Sequence[Floats]) -> Floats:
+    return np.concatenate(parts) if parts else np.empty(0)

@@ -46,7 +46,7 @@ class Group(World):
         self.rank, self.size = distributed.get_rank(), distributed.get_world_size()
 
     def merge(self, arrays: Mapping[str, NDArray[Any]], mine: Mapping[str, NDArray[np.bool_]]) -> dict[str, Any]:
-        """Sums of bit patterns, of which all but one process's are zero: exact, values that are not numbers included."""
+        """Sums of bit patterns, of which all but one process's are zero: exact, also for what is no number."""
         merged = {}
         for name in sorted(arrays):
             bits = np.zeros(arrays[name].shape, np.int64)

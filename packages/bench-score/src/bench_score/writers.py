@@ -92,8 +92,9 @@ def what_intervals_cover(rows: Sequence[ScoreResult]) -> str:
     """The sentence that stands with every interval."""
     drawn = "groups of structures" if any(r.data.num_groups < r.data.num_structures for r in rows) else "structures"
     return (
-        f"Intervals ({policy.CONFIDENCE:.0%}) are bootstrap percentiles over {drawn}: what another sample of the same kind "
-        "of structures might give. They do not cover errors of the labels, the choice of the data, or training seeds."
+        f"Intervals ({policy.CONFIDENCE:.0%}) are bootstrap percentiles over {drawn}: what another sample of the same "
+        "kind of structures might give. They do not cover errors of the "
+        "labels, the choice of the data, or training seeds."
     )
 
 
@@ -102,9 +103,10 @@ def _caption(rows: Sequence[ScoreResult]) -> list[str]:
         return ["No model was scored."]
     data = rows[0].data
     groups = "" if data.num_groups == data.num_structures else f" in {data.num_groups} groups"
+    theory = _escaped(data.level_of_theory or "an unknown level of theory")
     return [
-        f"{data.num_structures} structures{groups} of {_escaped(data.name)}, labelled at {_escaped(data.level_of_theory or 'an unknown level of theory')}. "
-        f"Energies are relative to: {_escaped(data.zero)}. **Bold**: best, its interval apart from all others.",
+        f"{data.num_structures} structures{groups} of {_escaped(data.name)}, labelled at {theory}. Energies are relative "
+        f"to: {_escaped(data.zero)}. **Bold**: best, its interval apart from all others.",
         "",
         what_intervals_cover(rows),
     ]
