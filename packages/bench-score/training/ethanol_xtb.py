@@ -45,7 +45,7 @@ def calculator() -> TBLite:
 
 
 def relaxed() -> Atoms:
-    atoms = molecule("CH3CH2OH")
+    atoms: Atoms = molecule("CH3CH2OH")
     atoms.calc = calculator()
     if not BFGS(atoms, logfile=None).run(fmax=0.005, steps=500):
         raise SystemExit("ethanol did not relax")

@@ -88,7 +88,7 @@ def labelled() -> Iterator[ase.Atoms]:
             yield atoms
 
 
-def largest_difference(atoms: ase.Atoms, step_angstrom: float = 1e-3) -> float:
+def largest_difference(atoms: ase.Atoms, step_angstrom: float = 5e-4) -> float:
     """Of a structure's forces and the central differences of its energy, in eV/angstrom."""
     differences = np.empty_like(atoms.positions)
     for index in np.ndindex(*differences.shape):

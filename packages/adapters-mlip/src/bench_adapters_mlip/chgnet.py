@@ -71,13 +71,21 @@ class CHGNetModel:
         self.level_of_theory = level_of_theory
 
     def predict(self, batch: Sequence[Item], want: Want) -> list[Prediction]:
-        """One prediction per item; a stress only where the structure is periodic in three directions.
+        """One prediction per item; a stress only where the structure is periodic in three directions."""
+        graphs = [self._graph(item, want) for item in batch]
+        found: dict[int, Prediction] = {}
+        # The network skips its updates of bonds where a whole batch has no angle. Model 0.2.0, whose updates have a
+        # bias, would give a structure without angles another energy in the company of one that has some.
+        for angles in (False, True):
+            alike = [index for index, graph in enumerate(graphs) if (len(graph.bond_graph) > 0) is angles]
+            if alike:
+                run = self._run([batch[index] for index in alike], [graphs[index] for index in alike], want)
+                found.update(zip(alike, run, strict=True))
+        return [found[index] for index in range(len(batch))]
 
-        The network gives energies; their derivatives by fractional coordinates and lattice are taken here, once and
-        without the second-order graph that the package's own prediction keeps for training.
-        """
-        cells = [full_cell(item.structure) for item in batch]
-        graphs = [self._graph(item, cell, want) for item, cell in zip(batch, cells, strict=True)]
+    def _run(self, batch: Sequence[Item], graphs: list[CrystalGraph], want: Want) -> list[Prediction]:
+        """The network gives energies; their derivatives by fractional coordinates and lattice are taken here, once and
+        without the second-order graph that the package's own prediction keeps for training."""
         with torch.set_grad_enabled(want.forces or want.stress), warnings.catch_warnings():
             # The network makes plain numbers of volumes, which it needs for nothing here.
             warnings.filterwarnings("ignore", "Converting a tensor with requires_grad=True to a scalar", UserWarning)
@@ -89,20 +97,18 @@ class CHGNetModel:
         slopes = _slopes(energies.sum(), leaves)
         by_position = slopes[: len(batch)] if want.forces else [None] * len(batch)
         by_lattice = slopes[-len(batch) :] if want.stress else [None] * len(batch)
-        return [
-            Prediction(
-                energy=float(energy),
-                forces=None if position is None else _forces(position, cell),
-                stress=None if lattice is None or not has_stress(item.structure) else _stress(lattice, cell),
-            )
-            for energy, item, cell, position, lattice in zip(
-                energies.tolist(), batch, cells, by_position, by_lattice, strict=True
-            )
-        ]
+        predictions = []
+        for energy, item, position, lattice in zip(energies.tolist(), batch, by_position, by_lattice, strict=True):
+            cell = full_cell(item.structure)
+            forces = None if position is None else _forces(position, cell)
+            stress = None if lattice is None or not has_stress(item.structure) else _stress(lattice, cell)
+            predictions.append(Prediction(energy, forces, stress))
+        return predictions
 
-    def _graph(self, item: Item, cell: Floats, want: Want) -> CrystalGraph:
+    def _graph(self, item: Item, want: Want) -> CrystalGraph:
         """The package's own graph of a structure, from the shared neighbour list."""
         structure, neighbours = item.structure, neighbours_of(item)
+        cell = full_cell(structure)
         undirected_of, directed_of = _undirected(neighbours)
         angles = _angles(neighbours, undirected_of, float(self._network.graph_converter.bond_graph_cutoff))
         return CrystalGraph(

@@ -49,6 +49,8 @@ def read_checkpoint(path: Path, *, trust: bool = False) -> Checkpoint:
     else:
         content, trusted = _unpickle(path, data, trust)
         tensors, config = _tensors(path, content), _config(path, content)
+    if not tensors:
+        raise _refusal(path, "holds no tensor")
     return Checkpoint(tensors=tensors, config=config, sha256=sha256_bytes(data), trusted=trusted)
 
 
@@ -130,8 +132,6 @@ def _tensors(path: Path, content: Any) -> dict[str, Tensor]:
         if not (isinstance(name, str) and isinstance(value, Tensor)):
             where = f"a table of tensors is expected there or under {', '.join(STATES)}"
             raise _refusal(path, f"holds a {type(value).__name__} under {name!r}; {where}")
-    if not tensors:
-        raise _refusal(path, "holds no tensor")
     return tensors
 
 

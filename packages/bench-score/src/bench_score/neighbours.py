@@ -10,7 +10,8 @@ import hashlib
 import importlib.metadata
 import os
 import zipfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import IO, Any, NamedTuple, overload
 
@@ -110,12 +111,16 @@ class NeighbourLists(Sequence[Neighbours]):
 
 
 def neighbour_lists(
-    dataset: Dataset, cutoff_angstrom: float, cache_dir: Path | None, progress: Progress | None = None
+    dataset: Dataset,
+    cutoff_angstrom: float,
+    cache_dir: Path | None,
+    progress: Progress | None = None,
+    workers: int = 1,
 ) -> NeighbourLists:
     """The lists of a dataset, from the file in `cache_dir` or, where there is no such file yet, after writing it.
 
     Two processes may do so at once: each writes a file of its own, and one replaces the other. Without `cache_dir`
-    every list is built when it is asked for.
+    every list is built when it is asked for. `workers` threads build; the file is the same.
 
     Raises:
         BenchError: the file cannot be written, or a structure has an unusable cell.
@@ -126,7 +131,7 @@ def neighbour_lists(
     path = cache_dir / f"neighbours-{hashlib.sha256(identity).hexdigest()[:32]}.npz"
     if not _is_whole(path, identity, len(dataset)):
         with open_atomically(path) as stream:
-            _write(stream, dataset, cutoff_angstrom, identity, progress)
+            _write(stream, dataset, cutoff_angstrom, identity, progress, workers)
     return NeighbourLists(dataset, cutoff_angstrom, path)
 
 
@@ -147,17 +152,31 @@ def _is_whole(path: Path, identity: bytes, count: int) -> bool:
 
 
 def _write(
-    stream: IO[bytes], dataset: Dataset, cutoff_angstrom: float, identity: bytes, progress: Progress | None
+    stream: IO[bytes],
+    dataset: Dataset,
+    cutoff_angstrom: float,
+    identity: bytes,
+    progress: Progress | None,
+    workers: int,
 ) -> None:
     with zipfile.ZipFile(stream, "w", zipfile.ZIP_STORED) as archive:
         archive.comment = identity
-        for index, structure in enumerate(dataset.structures):
-            found = neighbours(structure, cutoff_angstrom)
+        for index, found in enumerate(_built(dataset, cutoff_angstrom, workers)):
             table = np.column_stack([found.first, found.second, found.shifts]).astype(np.int32)
             with archive.open(_member(index), "w", force_zip64=True) as member:
                 np.lib.format.write_array(member, table, allow_pickle=False)
             if progress is not None:
                 progress(index + 1, len(dataset))
+
+
+def _built(dataset: Dataset, cutoff_angstrom: float, workers: int) -> Iterator[Neighbours]:
+    """The lists in order. No more than a few per thread are held: together they may be larger than memory."""
+    structures = dataset.structures
+    with ThreadPoolExecutor(workers) as pool:
+        for start in range(0, len(structures), 4 * workers):
+            yield from pool.map(
+                lambda structure: neighbours(structure, cutoff_angstrom), structures[start : start + 4 * workers]
+            )
 
 
 def _member(index: int) -> str:
