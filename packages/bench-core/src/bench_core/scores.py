@@ -69,11 +69,12 @@ class Score(Strict, frozen=True):
 
 
 class ModelTiming(Strict, frozen=True):
-    """What predicting took, in this process, neighbour lists and metrics not counted."""
+    """What a model took: its own calls, loading it, and what the engine added (lists, batches, metrics, files)."""
 
     median_sec_per_structure: Positive
     predict_sec: Positive
     load_sec: Positive
+    engine_sec: Positive
     at_once: Natural  # models that were scored beside each other: more than one, and times say little
     peak_rss_bytes: Natural | None = None  # of the process, where it scored this model alone
 

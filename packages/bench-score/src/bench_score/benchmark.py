@@ -125,10 +125,13 @@ class Benchmark:
         if with_others.rank == 0:
             write_predictions(self.folder / f"{file_stem(entry.label)}{PREDICTIONS_SUFFIX}", predictions)
         seconds = found.seconds[np.isfinite(found.seconds)]
+        wall_sec = time.perf_counter() - began
         timing = ModelTiming(
             median_sec_per_structure=float(np.median(seconds)),
             predict_sec=float(seconds.sum()),
             load_sec=load_sec,
+            # Of what other processes predicted meanwhile, this one has waited for its share alone.
+            engine_sec=max(0.0, wall_sec - load_sec - float(seconds.sum()) / with_others.size),
             at_once=self._at_once * with_others.size,
             peak_rss_bytes=_peak_rss_bytes() if len(self.entries) == 1 else None,
         )
