@@ -244,6 +244,14 @@ def test_atoms_outside_the_cell_stay_where_they_are(tmp_path: Path) -> None:
     assert np.allclose(read_dataset(tmp_path / "out.extxyz").structures[0].positions, atoms.positions, atol=1e-8)
 
 
+@pytest.mark.parametrize(
+    ("place", "what"), [(1e9, "an atom 1e+09 angstrom away"), (np.nan, "a value of positions that is not finite")]
+)
+def test_an_atom_at_an_absurd_place_is_refused(tmp_path: Path, place: float, what: str) -> None:
+    ase.io.write(tmp_path / "far.traj", Atoms("H", positions=[[0, place, 0]]))
+    assert f"structure far.traj[0] has {what}" in refused(tmp_path / "far.traj")
+
+
 def test_a_crystal_without_a_lattice_vector_is_refused(tmp_path: Path) -> None:
     flat = Atoms("Cu", cell=[3, 3, 0], pbc=True)
     ase.io.write(tmp_path / "flat.traj", flat)
@@ -335,4 +343,4 @@ def test_reading_keeps_arrays_alone(tmp_path: Path) -> None:
         tracemalloc.stop()
     data_bytes = len(dataset) * 133 * (1 + 3 + 3) * 8
     assert data_bytes < kept_bytes < data_bytes + 4000 * len(dataset)
-    assert peak_bytes < kept_bytes + data_bytes / 4
+    assert peak_bytes < kept_bytes + 1_000_000  # structures as ASE has them, until the collector comes by

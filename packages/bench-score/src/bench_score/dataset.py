@@ -21,6 +21,7 @@ from bench_score.structure import Floats, Structure
 
 PICKLES = frozenset({".pkl", ".pickle", ".pckl", ".p", ".joblib", ".dill", ".pt", ".pth"})
 DATABASES = frozenset({"db", "json", "aselmdb"})  # formats of ASE whose rows have keys beside the atoms
+FARTHEST_ANGSTROM = 1e8  # a centimetre; beyond, vesin loses count of the cells without a word
 SYMMETRIC = 1e-3  # of the largest component: by how much a 3x3 stress may differ from its transpose
 VOIGT = ((0, 0), (1, 1), (2, 2), (1, 2), (0, 2), (0, 1))
 
@@ -203,7 +204,7 @@ class _Frame:
         return Structure(
             name=self.name,
             numbers=np.array(atoms.numbers, dtype=np.int64),
-            positions=self._array("positions", atoms.positions, ((len(atoms), 3),)),
+            positions=self._positions(),
             cell=self._cell(),
             pbc=np.array(atoms.pbc, dtype=np.bool_),
             energy=self._energy(units.to_ev),
@@ -211,6 +212,12 @@ class _Frame:
             stress=self._stress(units.to_ev_per_angstrom3),
             group=None if group is None else str(group),
         )
+
+    def _positions(self) -> Floats:
+        positions = self._array("positions", self.atoms.positions, ((len(self.atoms), 3),))
+        if np.abs(positions).max() > FARTHEST_ANGSTROM:
+            raise self._error(f"has an atom {np.abs(positions).max():.0e} angstrom away; check the file")
+        return positions
 
     def _cell(self) -> Floats:
         cell = self._array("cell", np.asarray(self.atoms.cell), ((3, 3),))
