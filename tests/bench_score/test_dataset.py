@@ -2,7 +2,9 @@
 
 import os
 import pickle
+import sqlite3
 import tracemalloc
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -205,6 +207,23 @@ def test_files_without_structures_are_refused(tmp_path: Path) -> None:
 def test_an_unreadable_file_is_one_sentence(tmp_path: Path, name: str, data: bytes, where: str) -> None:
     (tmp_path / name).write_bytes(data)
     assert f"ASE cannot read it {where} (" in refused(tmp_path / name)
+
+
+def test_a_database_of_somebody_else_is_refused_and_left_as_it_is(tmp_path: Path) -> None:
+    path = tmp_path / "foreign.db"
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("CREATE TABLE other (id INTEGER)")
+    before = path.read_bytes()
+    assert "a SQLite file without the tables of ASE" in refused(path)
+    assert path.read_bytes() == before
+
+
+def test_reading_changes_no_database(tmp_path: Path) -> None:
+    for name in ("a.db", "a.json"):
+        ase.io.write(tmp_path / name, [crystal(), crystal()])
+        before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+        assert len(read_dataset(tmp_path / name)) == 2
+        assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
 
 
 def test_a_folder_a_missing_file_and_an_address_are_no_files(tmp_path: Path) -> None:
