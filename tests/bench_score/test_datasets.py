@@ -2,7 +2,6 @@
 
 import itertools
 import math
-from typing import Any
 
 import numpy as np
 import pytest
@@ -148,7 +147,10 @@ def test_an_unknown_dataset_is_refused_with_the_nearest() -> None:
         named("dcdtf")
 
 
-def test_every_dataset_has_a_name_of_its_own(dcdft: Dataset, molecules: Dataset) -> None:
-    found: dict[str, Any] = {"dcdft": dcdft, "molecules-wb97x": molecules}
-    assert found.keys() <= DATASETS.keys()
-    assert {name: dataset.name for name, dataset in found.items()} == {name: name for name in found}
+@pytest.mark.parametrize("name", DATASETS)
+def test_every_dataset_is_there_under_its_name_with_energies_and_groups(name: str) -> None:
+    dataset = named(name)
+    assert dataset.name == name
+    assert dataset.level_of_theory and dataset.energy_zero
+    assert all(each.energy is not None and each.group is not None for each in dataset.structures)
+    assert named(name).fingerprint == dataset.fingerprint

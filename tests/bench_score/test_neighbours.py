@@ -252,7 +252,7 @@ def test_a_damaged_list_is_built_again_alone(tmp_path: Path, dataset: Dataset, b
 @pytest.mark.parametrize(
     "table",
     [
-        np.zeros((3, 4), dtype=np.int32),
+        np.zeros((3, 4), dtype=np.int16),
         np.zeros((3, 5)),
         np.full((3, 5), 99, dtype=np.int32),
         np.full((3, 5), -1, dtype=np.int32),
@@ -274,6 +274,19 @@ def test_a_table_that_cannot_be_of_the_structure_is_not_believed(
                 np.lib.format.write_array(member, table, allow_pickle=True)
     lists = neighbour_lists(dataset, 5.0, tmp_path)
     assert all(same(one, other) for one, other in zip(lists, fresh(dataset, 5.0), strict=True))
+
+
+def test_the_file_holds_atoms_and_shifts_of_any_size(tmp_path: Path) -> None:
+    many = bulk("Cu", cubic=True) * (4, 4, 4)
+    far = [bulk("Cu"), bulk("Cu", cubic=True), bulk("Cu", cubic=True)]
+    far[1].positions[1] += 200 * far[1].cell[0]
+    far[2].positions[1] += 200_000 * far[2].cell[0]
+    data = Dataset("far", tuple(structure(atoms) for atoms in (many, *far)))
+    lists = neighbour_lists(data, 4.0, tmp_path)
+    assert np.abs(lists[3].shifts).max() >= 199_999
+    assert all(same(one, other) for one, other in zip(lists, fresh(data, 4.0), strict=True))
+    with np.load(the_file(tmp_path), allow_pickle=False) as arrays:
+        assert [arrays[str(index)].itemsize for index in range(4)] == [2, 1, 2, 4]
 
 
 def test_two_at_once_leave_one_whole_file(tmp_path: Path, dataset: Dataset) -> None:

@@ -5,7 +5,9 @@ its old pickled trajectories is reached by a conversion command alone. Names tha
 """
 
 import hashlib
+import sqlite3
 from collections.abc import Iterator, Mapping
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -20,7 +22,8 @@ from bench_score.label_units import EV_ANGSTROM, LabelUnits
 from bench_score.structure import Floats, Structure
 
 PICKLES = frozenset({".pkl", ".pickle", ".pckl", ".p", ".joblib", ".dill", ".pt", ".pth"})
-DATABASES = frozenset({"db", "json", "aselmdb"})  # formats of ASE whose rows have keys beside the atoms
+DATABASES = frozenset({".db", ".json", ".aselmdb"})  # of ASE: their rows have keys beside the atoms
+FARTHEST_ANGSTROM = 1e8  # a centimetre; beyond, vesin loses count of the cells without a word
 SYMMETRIC = 1e-3  # of the largest component: by how much a 3x3 stress may differ from its transpose
 VOIGT = ((0, 0), (1, 1), (2, 2), (1, 2), (0, 2), (0, 1))
 
@@ -144,7 +147,8 @@ def _frames(path: Path) -> Iterator[Atoms]:
         # Absolute: a name such as postgresql:// would be taken for an address. An @ is part of a name, not a slice.
         name = str(path.absolute())
         form = filetype(name)
-        frames = _rows(name, form) if form in DATABASES else iread(name, format=form, do_not_split_by_at_sign=True)
+        rows = path.suffix in DATABASES and form in {"db", "json"}
+        frames = _rows(name) if rows else iread(name, format=form, do_not_split_by_at_sign=True)
         for index, atoms in enumerate(frames):  # noqa: B007 - the message needs it
             yield atoms
     except BenchError:
@@ -159,15 +163,30 @@ def _frames(path: Path) -> Iterator[Atoms]:
         ) from error
 
 
-def _rows(name: str, form: str) -> Iterator[Atoms]:
+def _rows(name: str) -> Iterator[Atoms]:
     """Structures of a database of ASE; reading it as other files would lose the keys of its rows."""
     import ase.db
 
-    with ase.db.connect(name, type=form, serial=True, use_lock_file=False) as database:
+    if name.endswith(".db"):
+        _check_tables(name)
+    with ase.db.connect(name, serial=True, use_lock_file=False) as database:
         for row in database.select():
             atoms = row.toatoms()
             atoms.info = {**row.data, **row.key_value_pairs}
             yield atoms
+
+
+def _check_tables(name: str) -> None:
+    """ASE would make its tables in a database that lacks them, and so write to somebody's file.
+
+    Raises:
+        sqlite3.Error: it is no SQLite file.
+        ValueError: it is one, and not of ASE.
+    """
+    with closing(sqlite3.connect(f"{Path(name).as_uri()}?mode=ro", uri=True)) as connection:
+        found = connection.execute("SELECT COUNT(*) FROM sqlite_master WHERE name = 'systems'").fetchone()[0]
+    if not found:
+        raise ValueError("a SQLite file without the tables of ASE")
 
 
 class _Frame:
@@ -203,7 +222,7 @@ class _Frame:
         return Structure(
             name=self.name,
             numbers=np.array(atoms.numbers, dtype=np.int64),
-            positions=self._array("positions", atoms.positions, ((len(atoms), 3),)),
+            positions=self._positions(),
             cell=self._cell(),
             pbc=np.array(atoms.pbc, dtype=np.bool_),
             energy=self._energy(units.to_ev),
@@ -211,6 +230,12 @@ class _Frame:
             stress=self._stress(units.to_ev_per_angstrom3),
             group=None if group is None else str(group),
         )
+
+    def _positions(self) -> Floats:
+        positions = self._array("positions", self.atoms.positions, ((len(self.atoms), 3),))
+        if np.abs(positions).max() > FARTHEST_ANGSTROM:
+            raise self._error(f"has an atom {np.abs(positions).max():.0e} angstrom away; check the file")
+        return positions
 
     def _cell(self) -> Floats:
         cell = self._array("cell", np.asarray(self.atoms.cell), ((3, 3),))

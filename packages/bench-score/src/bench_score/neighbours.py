@@ -162,7 +162,7 @@ def _write(
     with zipfile.ZipFile(stream, "w", zipfile.ZIP_STORED) as archive:
         archive.comment = identity
         for index, found in enumerate(_built(dataset, cutoff_angstrom, workers)):
-            table = np.column_stack([found.first, found.second, found.shifts]).astype(np.int32)
+            table = _smallest(np.column_stack([found.first, found.second, found.shifts]))
             with archive.open(_member(index), "w", force_zip64=True) as member:
                 np.lib.format.write_array(member, table, allow_pickle=False)
             if progress is not None:
@@ -183,9 +183,15 @@ def _member(index: int) -> str:
     return f"{index}.npy"
 
 
+def _smallest(table: NDArray[np.int64]) -> NDArray[np.signedinteger]:
+    """In the smallest type that holds its numbers: a large dataset's file is a quarter then, or less."""
+    largest = int(np.abs(table).max(initial=0))
+    return table.astype(next(kind for kind in (np.int8, np.int16, np.int32) if largest <= np.iinfo(kind).max))
+
+
 def _fits(table: NDArray[Any], structure: Structure) -> bool:
     """Whether it can be a table of this structure's pairs, one a row: first, second and shifts."""
-    if table.ndim != 2 or table.shape[1] != 5 or table.dtype != np.int32:
+    if table.ndim != 2 or table.shape[1] != 5 or table.dtype.kind != "i":
         return False
     atoms = table[:, :2]
     return table.size == 0 or bool(atoms.min() >= 0 and atoms.max() < structure.num_atoms)

@@ -25,7 +25,7 @@ def _shipped(name: str, energy_zero: str) -> Dataset:
 DATASETS: dict[str, Callable[[], Dataset]] = {
     "dcdft": dcdft,
     "molecules-wb97x": partial(_shipped, "molecules-wb97x", TOTAL_ENERGY),
-    "ethanol-xtb": partial(_shipped, "ethanol-xtb", "valence electrons only: total energy of GFN2-xTB"),
+    "ethanol-xtb": partial(_shipped, "ethanol-xtb", "total energy of GFN2-xTB, which has valence electrons only"),
 }
 
 
