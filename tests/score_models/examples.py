@@ -7,12 +7,12 @@ import numpy as np
 import torch
 from ase import Atoms
 from ase.build import bulk, fcc111, molecule
-from ase.neighborlist import neighbor_list
 from bench_core.errors import BenchError, ExitCode
 from bench_score.force_stress import ForceStressOutput
 from bench_score.model import Item, Prediction, Want
+from bench_score.neighbours import neighbours
 from bench_score.schnet import SchNetEnergy, build
-from bench_score.structure import Floats, Neighbours, Structure
+from bench_score.structure import Floats, Structure
 from torch import Tensor, nn
 
 CUTOFF_ANGSTROM = 4.0
@@ -27,9 +27,7 @@ def to_structure(atoms: Atoms, name: str = "example") -> Structure:
 
 
 def to_item(structure: Structure, cutoff_angstrom: float = CUTOFF_ANGSTROM) -> Item:
-    atoms = Atoms(numbers=structure.numbers, positions=structure.positions, cell=structure.cell, pbc=structure.pbc)
-    lists = neighbor_list("ijSDd", atoms, cutoff_angstrom)
-    return Item(structure, Neighbours(cutoff_angstrom, *lists))
+    return Item(structure, neighbours(structure, cutoff_angstrom))
 
 
 def ethanol() -> Structure:

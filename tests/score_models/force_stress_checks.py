@@ -8,8 +8,9 @@ from ase import Atoms
 from ase.build import bulk
 from ase.calculators import lj
 from bench_core.errors import ExitCode
-from bench_score.force_stress import VOIGT, ForceStressOutput
-from bench_score.graph import Graph
+from bench_score.dataset import VOIGT
+from bench_score.force_stress import ForceStressOutput
+from bench_score.graph import Graph, make_graph
 from bench_score.model import Want
 from bench_score.structure import Structure
 from examples import (
@@ -68,6 +69,15 @@ def stress_matches_finite_differences_of_the_energy_with_strain() -> None:
             found.append((ahead - behind) / (2 * STRAIN) / volume)
         assert np.abs(stress).min() > 1e-5
         np.testing.assert_allclose(stress, found, rtol=0, atol=1e-7)
+
+
+def only_the_symmetric_part_of_a_strain_counts() -> None:
+    graph = make_graph([to_item(salt()), to_item(ethanol())])
+    strain = torch.from_numpy(np.random.default_rng(8).normal(0.0, 0.1, (2, 3, 3)))
+    one, other = graph.strained(strain), graph.strained(strain.transpose(1, 2))
+    assert torch.equal(one.positions, other.positions)
+    assert torch.equal(one.cells, other.cells)
+    assert not torch.equal(one.vectors(), graph.vectors())
 
 
 def energy_forces_and_stress_are_those_of_ase_for_a_lennard_jones_crystal() -> None:

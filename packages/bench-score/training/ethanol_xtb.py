@@ -37,7 +37,7 @@ TEMPERATURE_K = 500
 TIME_STEP_FS = 0.5
 STEPS_BETWEEN = 50
 RATTLE_ANGSTROM = 0.05
-INFO = {"level_of_theory": METHOD, "energy_unit": "eV", "force_unit": "eV/Angstrom", "group": "ethanol"}
+INFO = {"level_of_theory": METHOD, "energy_unit": "eV", "force_unit": "eV/Angstrom"}
 
 
 def calculator() -> TBLite:

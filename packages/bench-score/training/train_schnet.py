@@ -16,15 +16,14 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from ase import Atoms
-from ase.neighborlist import neighbor_list
 from bench_core.files import sha256_file, write_atomically
 from bench_score.dataset import read_dataset
 from bench_score.force_stress import ForceStressOutput
 from bench_score.graph import make_graph
 from bench_score.model import Item, Want
+from bench_score.neighbours import neighbours
 from bench_score.schnet import NUM_EMBEDDINGS, SchNetEnergy, build
-from bench_score.structure import Floats, Neighbours, Structure
+from bench_score.structure import Floats
 from safetensors.torch import save
 from torch import Tensor
 
@@ -47,12 +46,8 @@ ENERGY_WEIGHT = 100.0  # of squared energy errors per atom, against squared erro
 
 
 def read(path: Path) -> list[Item]:
-    return [Item(structure, neighbours(structure)) for structure in read_dataset(path).structures]
-
-
-def neighbours(structure: Structure) -> Neighbours:
-    atoms = Atoms(numbers=structure.numbers, positions=structure.positions, cell=structure.cell, pbc=structure.pbc)
-    return Neighbours(CUTOFF_ANGSTROM, *neighbor_list("ijSDd", atoms, CUTOFF_ANGSTROM))
+    structures = read_dataset(path).structures
+    return [Item(structure, neighbours(structure, CUTOFF_ANGSTROM)) for structure in structures]
 
 
 def energies_of(items: list[Item]) -> Floats:

@@ -7,8 +7,7 @@ from typing import Any, NamedTuple
 
 import torch
 from bench_core.errors import BenchError, ExitCode
-from bench_core.files import read_toml
-from bench_core.suggest import nearest, unknown
+from bench_core.suggest import unknown
 from torch import Tensor, nn
 
 import bench_score.schnet  # noqa: F401  registers itself
@@ -36,9 +35,9 @@ class Architectures:
     """Builds a registered architecture and loads an entry's checkpoint into it.
 
     The configuration embedded in the checkpoint decides where it has a table "architecture"; else `entry.architecture`
-    does: a table with `name` and arguments, or `{config = "file.toml"}`, a file of the same. `name` is registered
-    (bench_score.registry.register_model), or "module:builder" in a configuration; a checkpoint cannot name a module.
-    An option `dtype` ("float32", "float64") replaces that argument.
+    does: a table with `name` and arguments (bench_score.config reads it from a file where one is named). `name` is
+    registered (bench_score.registry.register_model) or, in a configuration, "module:builder"; a checkpoint cannot name
+    a module. An option `dtype` ("float32", "float64") replaces that argument.
     """
 
     distributions = ("torch", "torch-geometric")
@@ -91,19 +90,16 @@ def _path_of(entry: Entry) -> Path:
         )
     if entry.checkpoint in SHIPPED:
         return SHIPPED[entry.checkpoint]
-    path = Path(entry.checkpoint)
-    if not path.exists():
-        meant = nearest(entry.checkpoint, SHIPPED)
-        raise BenchError(
-            f"model {entry.label!r}: there is no checkpoint {path}" + (f"; did you mean {meant!r}?" if meant else ""),
-            ExitCode.DATA,
-        )
+    path = Path(entry.checkpoint).expanduser()
+    if len(path.parts) == 1 and not path.exists():
+        raise unknown("checkpoint", entry.checkpoint, SHIPPED, source=f"model {entry.label!r}")
     return path
 
 
 def _choose(entry: Entry, embedded: Any, path: Path) -> Chosen:
     """The architecture of a checkpoint's configuration, else of the entry; a contradiction is refused."""
-    said = None if entry.architecture is None else _said(entry.architecture, f"model {entry.label!r}, architecture")
+    source = f"model {entry.label!r}, architecture"
+    said = None if entry.architecture is None else _checked(entry.architecture, source, may_import=True)
     if embedded is None:
         if said is None:
             raise BenchError(
@@ -121,21 +117,6 @@ def _choose(entry: Entry, embedded: Any, path: Path) -> Chosen:
                     f"{repr(theirs[key]) if key in theirs else 'none'}; leave architecture out, the checkpoint's counts"
                 )
     return found
-
-
-def _said(table: Mapping[str, Any], source: str) -> Chosen:
-    """What an entry says, in its own table or in the file that the table names."""
-    if "config" not in table:
-        return _checked(table, source, may_import=True)
-    if len(table) > 1:
-        raise BenchError(f"{source}: config names the file that says everything; move the other keys into it")
-    path = Path(str(table["config"]))
-    try:
-        return _checked(read_toml(path), str(path), may_import=True)
-    except OSError as error:
-        raise BenchError(f"{source}: cannot read {path} ({error.strerror})") from error
-    except ValueError as error:
-        raise BenchError(f"{path}: {error}") from error
 
 
 def _checked(table: Any, source: str, *, may_import: bool = False) -> Chosen:

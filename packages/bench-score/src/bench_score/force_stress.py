@@ -12,10 +12,9 @@ import torch
 from bench_core.errors import BenchError
 from torch import Tensor, nn
 
+from bench_score.dataset import VOIGT
 from bench_score.graph import Graph, make_graph
 from bench_score.model import Item, Prediction, Want
-
-VOIGT = ((0, 0), (1, 1), (2, 2), (1, 2), (0, 2), (0, 1))  # xx, yy, zz, yz, xz, xy
 
 
 class ForceStressOutput:
