@@ -141,6 +141,6 @@ def lint(session: nox.Session) -> None:
 @nox.session
 def tests(session: nox.Session) -> None:
     """Run every test, adapters in their own environments included (-- flags of pytest)."""
-    for group in MATRIX.groups:
+    for group in MATRIX.environments():
         python_of(session, group)
     session.run(python_of(session, DEV), "-m", "pytest", *session.posargs)

@@ -18,19 +18,28 @@ Outcomes = dict[str, str | None]  # by check: what went wrong, None when nothing
 
 
 @pytest.fixture(scope="session")
-def outcomes_of(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Outcomes]:
-    """Run every check of a module of this folder there, once in a test run."""
-    given = dict(text.split("=", 1) for text in request.config.getoption("--group-python"))
+def shared_folder(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One folder for the whole test run: the processes of pytest-xdist have their own in one that they share."""
     base = tmp_path_factory.getbasetemp()
-    # The processes of pytest-xdist have folders of their own in one that they share.
-    folder = base.parent if hasattr(request.config, "workerinput") else base
+    return base.parent if hasattr(request.config, "workerinput") else base
+
+
+@pytest.fixture(scope="session")
+def schnet_python(request: pytest.FixtureRequest) -> Path:
+    """The interpreter of the environment with torch; built if it is not there."""
+    given = dict(text.split("=", 1) for text in request.config.getoption("--group-python"))
+    return Path(given[FAMILY]) if FAMILY in given else ensure(ROOT, load_matrix(ROOT), FAMILY)
+
+
+@pytest.fixture(scope="session")
+def outcomes_of(schnet_python: Path, shared_folder: Path) -> Callable[[str], Outcomes]:
+    """Run every check of a module of this folder there, once in a test run."""
 
     def outcomes(module: str) -> Outcomes:
-        kept = folder / f"{module}.json"
-        with FileLock(folder / f"{module}.lock"):
+        kept = shared_folder / f"{module}.json"
+        with FileLock(shared_folder / f"{module}.lock"):
             if not kept.exists():
-                python = given[FAMILY] if FAMILY in given else ensure(ROOT, load_matrix(ROOT), FAMILY)
-                command = [str(python), "-W", "error", str(HERE / "runner.py"), module, str(kept)]
+                command = [str(schnet_python), "-W", "error", str(HERE / "runner.py"), module, str(kept)]
                 done = subprocess.run(command, capture_output=True, text=True, check=False)
                 assert kept.exists(), done.stderr
             return msgspec.json.decode(kept.read_bytes(), type=Outcomes)

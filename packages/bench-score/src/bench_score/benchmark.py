@@ -109,7 +109,8 @@ class Benchmark:
         load_sec = time.perf_counter() - began
         lists = None
         if model.cutoff_angstrom is not None:
-            lists = neighbour_lists(dataset, model.cutoff_angstrom, self._cache)
+            workers = config.data.workers
+            lists = neighbour_lists(dataset, model.cutoff_angstrom, self._cache, workers=workers)
         want = self._want()
         found = predict(model, dataset, lists, want, config.data.batch_size, with_others, self._progress)
         cover = scoring.coverage(dataset, model, found)
