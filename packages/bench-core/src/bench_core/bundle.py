@@ -12,6 +12,7 @@ import msgspec
 from bench_core.config import FILE_NAME
 from bench_core.errors import BenchError, ExitCode
 from bench_core.files import read_toml, sha256_bytes, sha256_file, write_atomically
+from bench_core.invocation import command
 from bench_core.results import MAX_FILE_BYTES, Result, read_result
 
 COMMITTED = "COMMITTED.json"
@@ -140,7 +141,7 @@ def _compare(path: Path) -> Commitment:
         raise BenchError(f"{path}: is no run: there is neither {COMMITTED} nor {CONFIG}", ExitCode.BUNDLE)
     if not is_committed(path):
         raise BenchError(
-            f"{path}: not committed: the run did not finish. Go on with: bench run --resume {path}",
+            f"{path}: not committed: the run did not finish. Go on with: {command('run', '--resume', path)}",
             ExitCode.BUNDLE,
         )
     commitment = _read_json(path / COMMITTED, Commitment)

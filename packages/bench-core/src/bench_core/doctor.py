@@ -13,6 +13,7 @@ import psutil
 from bench_core import machine, policy, sample
 from bench_core.environment import needs_build
 from bench_core.errors import BenchError
+from bench_core.invocation import command
 from bench_core.matrix import Matrix
 from bench_core.threads import VARIABLES, affinity
 
@@ -144,9 +145,9 @@ def check_sample(root: Path) -> Check:
     if folder.is_dir():
         return Check("dataset", Level.OK, f"the embedded sample is built ({sample.VERSION})")
     if find_spec("skimage") is None:
-        advice = "install bench-core[sample] and run bench sample, or use your own images (--data-dir)"
+        advice = f"install bench-core[sample] and run {command('sample')}, or use your own images (--data-dir)"
         return Check("dataset", Level.WARN, "the embedded sample is not built", advice)
-    return Check("dataset", Level.WARN, "the embedded sample is not built", "build it: bench sample (a second)")
+    return Check("dataset", Level.WARN, "the embedded sample is not built", f"build it: {command('sample')} (a second)")
 
 
 def check_environment(root: Path, matrix: Matrix, group: str) -> Check:
@@ -159,7 +160,7 @@ def check_environment(root: Path, matrix: Matrix, group: str) -> Check:
     if find_spec("uv") is None:
         advice = "uv is not installed beside this Python: make setup, or measure in this Python (--here)"
         return Check(group, Level.STOP, f"its environment is to be built ({reason})", advice)
-    advice = f"bench env {group} builds it now, else bench run does; minutes"
+    advice = f"{command('env', group)} builds it now, else the run does; minutes"
     return Check(group, Level.WARN, f"its environment is to be built ({reason})", advice)
 
 
@@ -187,4 +188,4 @@ def check_results(root: Path) -> Check:
     nearest = folder if folder.exists() else root
     if nearest.is_dir() and os.access(nearest, os.W_OK | os.X_OK):
         return Check("results", Level.OK, "the folder for results can be written")
-    return Check("results", Level.STOP, f"{nearest} cannot be written", "give another folder to bench run: --output")
+    return Check("results", Level.STOP, f"{nearest} cannot be written", "give the run another folder: --output")

@@ -19,6 +19,7 @@ from bench_core.config import Config, config_sha256, dump_config
 from bench_core.errors import BenchError, ExitCode
 from bench_core.files import sha256_code, write_atomically
 from bench_core.inspection import thumbnail_png
+from bench_core.invocation import command
 from bench_core.journal import Header, Journal
 from bench_core.machine import describe_machine
 from bench_core.matrix import Matrix
@@ -106,7 +107,7 @@ def _resumable(folder: Path) -> Iterator[None]:
         if error.code not in (ExitCode.OUTPUT, ExitCode.DATA):
             raise
         raise BenchError(
-            f"{error}. What was measured is kept; once this is mended, go on by: bench run --resume {folder}",
+            f"{error}. What was measured is kept; once this is mended, go on by: {command('run', '--resume', folder)}",
             error.code,
         ) from error
 
@@ -141,7 +142,8 @@ def _check_folder(folder: Path, *, resume: bool) -> None:
     if resume and not journal.exists():
         raise BenchError(f"{folder}: nothing to resume: there is no {log.FILE_NAME}", ExitCode.RESUME)
     if not resume and any(path.name != bundle.LOCK for path in folder.iterdir()):
-        hint = f"go on with it by: bench run --resume {folder}" if journal.exists() else "choose another --output"
+        go_on = f"go on with it by: {command('run', '--resume', folder)}"
+        hint = go_on if journal.exists() else "choose another --output"
         raise BenchError(f"{folder}: is not empty; {hint}", ExitCode.OUTPUT)
 
 

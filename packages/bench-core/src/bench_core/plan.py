@@ -7,6 +7,7 @@ from bench_core.catalog import Catalog
 from bench_core.config import Config
 from bench_core.errors import BenchError
 from bench_core.estimate import estimate_minutes
+from bench_core.invocation import command
 from bench_core.matrix import Matrix
 from bench_core.support import offered
 
@@ -50,7 +51,7 @@ def make_plan(matrix: Matrix, catalog: Catalog, config: Config) -> Plan:
                 exclusion.transform,
                 catalog.transforms,
                 source="matrix.toml, exclusions",
-                hint="bench list transforms",
+                hint=command("list", "transforms"),
             )
     jobs: list[Job] = []
     excluded_jobs: dict[str, str] = {}

@@ -11,6 +11,7 @@ from bench_core import terminal
 from bench_core.catalog import load_catalog
 from bench_core.config import FILE_NAME, Config, differences
 from bench_core.errors import BenchError, ExitCode
+from bench_core.invocation import command
 from bench_core.matrix import Matrix, find_root, load_matrix
 from bench_core.options import add_config_arguments, config_from, config_of_run, describes_a_run
 from bench_core.plan import make_plan
@@ -101,7 +102,7 @@ def _default_output(root: Path, config: Config) -> Path:
 def _interrupted(output: Path) -> str:
     if not (output / FILE_NAME).is_file():
         return "bench: interrupted before anything was measured"
-    return f"bench: interrupted; what was measured is kept. Continue with: bench run --resume {output}"
+    return f"bench: interrupted; what was measured is kept. Continue with: {command('run', '--resume', output)}"
 
 
 def _finished(outcome: "Outcome") -> str:
@@ -114,4 +115,4 @@ def _finished(outcome: "Outcome") -> str:
         if found.status == "unavailable"
     }
     lines += [f"  {library} could not be measured: {reason}" for library, reason in lost.items()]
-    return "\n".join([*lines, f"Tables: bench report {outcome.folder}"])
+    return "\n".join([*lines, f"Tables: {command('report', outcome.folder)}"])
