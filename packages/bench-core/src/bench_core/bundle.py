@@ -42,6 +42,9 @@ class Known(msgspec.Struct, frozen=True):
     cpu: str | None = None
     memory_total_bytes: Annotated[int, msgspec.Meta(ge=0, le=2**62)] | None = None
     governors: tuple[str, ...] = ()
+    cpus_usable: tuple[int, ...] = ()
+    load_average: tuple[float, ...] = ()  # when the run began
+    other_runs: Annotated[int, msgspec.Meta(ge=0)] = 0  # of ours, that measured on the machine then
     git_commit: str | None = None
     git_dirty: bool | None = None
 

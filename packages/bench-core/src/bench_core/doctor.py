@@ -15,7 +15,7 @@ from bench_core.environment import needs_build
 from bench_core.errors import BenchError
 from bench_core.invocation import command
 from bench_core.matrix import Matrix
-from bench_core.threads import VARIABLES, affinity
+from bench_core.threads import VARIABLES
 
 # Modules of bench-core[conduct], which a run needs and a plan does not.
 CONDUCTING = ("filelock", "scipy", "tomli_w", "tqdm")
@@ -42,11 +42,11 @@ def examine(
 ) -> list[Check]:
     """Every check, in the order of how often it is the cause."""
     return [
-        check_load(machine.load_average(), _processors()),
+        check_load(machine.load_average(), machine.processors()),
         check_governor(machine.governors(system)),
         check_turbo(machine.turbo(system)),
         check_smt(machine.smt(system)),
-        check_quota(machine.cpu_quota(system), _processors()),
+        check_quota(machine.cpu_quota(system), machine.processors()),
         check_swap(psutil.swap_memory().used),
         check_battery(),
         check_variables(environ),
@@ -58,15 +58,11 @@ def examine(
     ]
 
 
-def _processors() -> int:
-    return len(affinity()) or os.cpu_count() or 1
-
-
 def check_load(averages: list[float], processors: int) -> Check:
     if not averages:
         return Check("load", Level.UNKNOWN, "this system has no load average")
     found = f"{averages[0]:.2f} over the last minute, on {processors} processors"
-    if averages[0] <= policy.LOAD_FRACTION * processors:
+    if not machine.is_busy(averages, processors):
         return Check("load", Level.OK, found)
     return Check("load", Level.WARN, found, "something else is working: stop it, or wait")
 

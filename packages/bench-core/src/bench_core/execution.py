@@ -6,11 +6,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import msgspec
 from filelock import FileLock, Timeout
 
-from bench_core import bundle, dataset, environment
+from bench_core import bundle, dataset, disturbance, environment
 from bench_core import journal as log
 from bench_core.assembly import write_results
 from bench_core.catalog import Catalog
@@ -72,6 +73,7 @@ def execute(
     with _owned(folder):
         _check_folder(folder, resume=resume)
         subset = _choose_items(root, config, show_progress=show_progress)
+        described = _describe_machine(root)  # before environments are built, which is work of our own
         found = interpreters()
         if not (folder / bundle.CONFIG).exists():  # before the journal: where there is one, the run can be resumed
             write_atomically(folder / bundle.CONFIG, dump_config(config).encode())
@@ -79,7 +81,7 @@ def execute(
             journal = Journal.open(folder / log.FILE_NAME)
             try:
                 header = _agree(journal, config, found, subset, folder, root)
-                _write_beginnings(folder, subset, plan, root)
+                _write_beginnings(folder, subset, plan, described)
                 conduct(
                     plan,
                     config,
@@ -223,7 +225,12 @@ def _agree(
     return then
 
 
-def _write_beginnings(folder: Path, subset: dataset.Subset, plan: Plan, root: Path) -> None:
+def _describe_machine(root: Path) -> dict[str, Any]:
+    """environment.json: the machine as it was when the run began, and how many other runs measured on it."""
+    return describe_machine(root) | {"other_runs": len(disturbance.other_runs())}
+
+
+def _write_beginnings(folder: Path, subset: dataset.Subset, plan: Plan, described: dict[str, Any]) -> None:
     """What is known before anything is measured; a resumed run keeps what it began with."""
     written = folder / bundle.ENVIRONMENT
     if written.exists():
@@ -231,5 +238,4 @@ def _write_beginnings(folder: Path, subset: dataset.Subset, plan: Plan, root: Pa
     picture = thumbnail_png(next(dataset.load(subset)))
     for scenario in dict.fromkeys(job.scenario for job in plan.jobs):
         write_atomically(folder / OUTPUTS / scenario / "input.png", picture)
-    description = msgspec.json.format(msgspec.json.encode(describe_machine(root)), indent=1)
-    write_atomically(written, description + b"\n")
+    write_atomically(written, msgspec.json.format(msgspec.json.encode(described), indent=1) + b"\n")

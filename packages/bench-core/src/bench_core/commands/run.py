@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from bench_core import terminal
 from bench_core.catalog import load_catalog
+from bench_core.commands.plan import headline
 from bench_core.config import FILE_NAME, Config, differences
 from bench_core.errors import BenchError, ExitCode
 from bench_core.invocation import command
@@ -53,6 +54,11 @@ def run(args: argparse.Namespace) -> int:
             ExitCode.ENVIRONMENT,
         ) from error
 
+    from bench_core.disturbance import warnings
+
+    print(f"bench: {headline(plan, config)}", file=sys.stderr)
+    for warning in warnings():
+        print(f"bench: warning: {warning}", file=sys.stderr)
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # a scheduler's way to say Ctrl-C
     find = execution.here if args.here else execution.managed
     try:
