@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+from bench_core.bundle import identity
 from bench_core.catalog import load_catalog
 from bench_core.cli import main
 from bench_core.commands.doctor import as_text
@@ -157,6 +158,7 @@ def test_without_a_place_a_run_is_named_by_time_and_profile(nowhere: Path, capsy
     bench(capsys, "run", "--data-dir", "images", "--processes", "1", "--here")
     (folder,) = (nowhere / "results/runs").iterdir()
     assert folder.name.endswith("Z-default")
+    assert identity(folder).run_id.startswith(f"{folder.name}-")
     assert (folder / "COMMITTED.json").is_file()
 
 

@@ -61,6 +61,22 @@ class Bundle(msgspec.Struct, frozen=True):
     files: dict[str, str] = {}  # SHA-256 of every committed file, by its path relative to `path`
 
 
+class Identity(msgspec.Struct, frozen=True):
+    """What COMMITTED.json says of a run, whatever else stands in it."""
+
+    created_at: str
+    run_id: str
+
+
+def identity(path: Path) -> Identity:
+    """When a committed run was made and what it is called; nothing else of it is read or checked.
+
+    Raises:
+        BenchError: its COMMITTED.json cannot be read.
+    """
+    return _read_json(path / COMMITTED, Identity)
+
+
 def is_committed(path: Path) -> bool:
     return (path / COMMITTED).is_file()
 

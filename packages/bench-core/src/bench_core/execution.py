@@ -16,7 +16,7 @@ from bench_core import journal as log
 from bench_core.assembly import write_results
 from bench_core.catalog import Catalog
 from bench_core.conductor import OUTPUTS, Interpreters, conduct
-from bench_core.config import Config, config_sha256, dump_config
+from bench_core.config import Config, config_sha256, dump_config, run_name
 from bench_core.errors import BenchError, ExitCode
 from bench_core.files import sha256_code, write_atomically
 from bench_core.inspection import thumbnail_png
@@ -57,6 +57,7 @@ def execute(
     folder: Path,
     *,
     interpreters: Callable[[], Interpreters],
+    now: datetime | None = None,
     resume: bool = False,
     show_progress: bool = True,
 ) -> Outcome:
@@ -64,6 +65,7 @@ def execute(
 
     Args:
         interpreters: finds or builds what measures, once the data are known to be there (`managed` or `here`).
+        now: when the run began, UTC; it names the run.
 
     Raises:
         BenchError: the folder is in use, not empty or cannot be written; the data are missing or unreadable; or the
@@ -80,7 +82,7 @@ def execute(
         with _resumable(folder):
             journal = Journal.open(folder / log.FILE_NAME)
             try:
-                header = _agree(journal, config, found, subset, folder, root)
+                header = _agree(journal, config, found, subset, folder, root, now or datetime.now(UTC))
                 _write_beginnings(folder, subset, plan, described)
                 conduct(
                     plan,
@@ -194,11 +196,11 @@ def _agree(
     subset: dataset.Subset,
     folder: Path,
     root: Path,
+    now: datetime,
 ) -> Header:
     """Begin the journal with what must not change, or compare with what it began with."""
-    now = datetime.now(UTC)
     header = Header(
-        run_id=f"{now:%Y%m%dT%H%M%SZ}-{config.profile}-{uuid.uuid4().hex[:6]}",
+        run_id=f"{run_name(now, config)}-{uuid.uuid4().hex[:6]}",
         created_at=now.isoformat(timespec="seconds"),
         config_sha256=config_sha256(config),
         code_sha256=sha256_code(root),

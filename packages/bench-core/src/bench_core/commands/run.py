@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from bench_core import terminal
 from bench_core.catalog import load_catalog
 from bench_core.commands.plan import headline
-from bench_core.config import FILE_NAME, Config, differences
+from bench_core.config import FILE_NAME, Config, differences, run_name
 from bench_core.errors import BenchError, ExitCode
 from bench_core.invocation import command
 from bench_core.matrix import Matrix, find_root, load_matrix
@@ -44,7 +44,8 @@ def run(args: argparse.Namespace) -> int:
     from bench_core.device import require
 
     require(config.device)  # before an environment is built for nothing
-    output = args.resume or args.output or _default_output(root, config)
+    now = datetime.now(UTC)
+    output = args.resume or args.output or root / RUNS / run_name(now, config)
     try:
         from bench_core import execution
     except ModuleNotFoundError as error:
@@ -70,6 +71,7 @@ def run(args: argparse.Namespace) -> int:
             plan,
             output,
             interpreters=lambda: find(root, matrix, plan),
+            now=now,
             resume=args.resume is not None,
         )
     except KeyboardInterrupt:
@@ -99,10 +101,6 @@ def _config(args: argparse.Namespace, root: Path, matrix: Matrix) -> Config:
                 ExitCode.RESUME,
             )
     return there
-
-
-def _default_output(root: Path, config: Config) -> Path:
-    return root / RUNS / f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{config.profile}"
 
 
 def _interrupted(output: Path) -> str:
