@@ -3,6 +3,8 @@
 import json
 import os
 import shutil
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -110,3 +112,20 @@ def test_a_folder_that_is_no_run_is_not_taken_for_an_unfinished_one(tmp_path: Pa
 
 def test_a_path_that_the_system_refuses_is_one_sentence(tmp_path: Path) -> None:
     assert "File name too long" in refusal(tmp_path / ("x" * 300))
+
+
+def test_a_folder_that_cannot_be_read_is_not_called_missing(run: Path) -> None:
+    (run / "logs").chmod(0)
+    # For root everything can be read: somebody else looks.
+    script = (
+        "import os\n"
+        "from pathlib import Path\n"
+        "from bench_core.bundle import verify\n"
+        "from bench_core.errors import BenchError\n"
+        "if os.geteuid() == 0: os.seteuid(65534)\n"
+        "try: verify(Path('.'))\n"
+        "except BenchError as error: print(error)\n"
+    )
+    shown = subprocess.run([sys.executable, "-c", script], cwd=run, capture_output=True, text=True, check=True).stdout
+    (run / "logs").chmod(0o755)
+    assert shown == "./logs: cannot be read (Permission denied)\n"

@@ -302,6 +302,7 @@ def test_an_output_that_is_not_empty_is_refused(root: Path) -> None:
     with pytest.raises(BenchError, match="not empty") as caught:
         run_mock(root, root / "run", make_config(root, ["mock_fast"], ["Resize"]))
     assert caught.value.code is ExitCode.OUTPUT
+    assert [path.name for path in (root / "run").iterdir()] == ["notes.txt"]
 
 
 def test_an_output_that_cannot_be_written_is_a_sentence(root: Path) -> None:

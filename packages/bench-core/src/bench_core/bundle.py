@@ -4,8 +4,10 @@ resolved_config.toml  environment.json  journal.jsonl  logs/  outputs/<scenario>
 <scenario>/<library>_micro_results.json  <scenario>/<library>_micro_pyperf.json  COMMITTED.json
 """
 
+import os
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, NoReturn, TypeVar
 
 import msgspec
 
@@ -85,7 +87,8 @@ def commit(path: Path, run_id: str, created_at: str) -> None:
     """Hash every file of a finished run and write COMMITTED.json.
 
     Raises:
-        BenchError: a file cannot be read or written.
+        BenchError: a file cannot be written.
+        OSError: one cannot be read.
     """
     files = {name: sha256_file(path / name) for name in files_of(path)}
     commitment = Commitment(bundle_version=BUNDLE_VERSION, run_id=run_id, created_at=created_at, files=files)
@@ -170,7 +173,7 @@ def _compare(path: Path) -> Commitment:
             f"(this is version {BUNDLE_VERSION})",
             ExitCode.BUNDLE,
         )
-    for entry in path.rglob("*"):  # what a link leads to is not kept with the run
+    for entry in _entries(path):  # what a link leads to is not kept with the run
         if entry.is_symlink() or not (entry.is_file() or entry.is_dir()):
             raise BenchError(f"{entry}: is a link, or no regular file; the bundle is damaged", ExitCode.BUNDLE)
     there, committed = set(files_of(path)), commitment.files.keys()
@@ -185,8 +188,18 @@ def _compare(path: Path) -> Commitment:
 
 def files_of(path: Path) -> list[str]:
     """Paths below a run directory of everything that is committed: all but the marker and the lock."""
-    found = (file.relative_to(path).as_posix() for file in path.rglob("*") if file.is_file())
+    found = (file.relative_to(path).as_posix() for file in _entries(path) if file.is_file())
     return sorted(name for name in found if name not in (COMMITTED, LOCK))
+
+
+def _entries(path: Path) -> Iterator[Path]:
+    """Every file and folder below a folder; an `OSError` for one that cannot be read, whose files are not missing."""
+
+    def refuse(error: OSError) -> NoReturn:
+        raise error
+
+    for folder, folders, files in os.walk(path, onerror=refuse):
+        yield from (Path(folder, name) for name in (*folders, *files))
 
 
 def _read_json(path: Path, kind: type[Read]) -> Read:

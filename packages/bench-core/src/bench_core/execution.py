@@ -72,8 +72,7 @@ def execute(
             run cannot be resumed because something changed.
         KeyboardInterrupt: what is finished is kept; `resume` goes on.
     """
-    with _owned(folder):
-        _check_folder(folder, resume=resume)
+    with _owned(folder, resume=resume):
         subset = _choose_items(root, config, show_progress=show_progress)
         described = _describe_machine(root)  # before environments are built, which is work of our own
         found = interpreters()
@@ -117,12 +116,18 @@ def _resumable(folder: Path) -> Iterator[None]:
 
 
 @contextmanager
-def _owned(folder: Path) -> Iterator[None]:
-    """Hold the run directory for this process alone; one in which nothing was begun is not left behind."""
+def _owned(folder: Path, *, resume: bool) -> Iterator[None]:
+    """Hold the run directory for this process alone; one in which nothing was begun is not left behind.
+
+    A folder that is refused stays as it was: it is looked at before the lock is made, and again behind it.
+    """
     try:
+        if folder.is_dir() and not (folder / bundle.LOCK).exists():
+            _check_folder(folder, resume=resume)
         folder.mkdir(parents=True, exist_ok=True)
         with FileLock(folder / bundle.LOCK, blocking=False):
             try:
+                _check_folder(folder, resume=resume)
                 yield
             finally:
                 if [path.name for path in folder.iterdir()] == [bundle.LOCK]:

@@ -14,11 +14,9 @@ from typing import NoReturn
 import msgspec
 import psutil
 
-from bench_core import descendants, protocol
+from bench_core import descendants, policy, protocol
 from bench_core.channel import GO, Channel, Frame
 from bench_core.results import Status
-
-POLL_SEC = 0.25  # between looks at whether a silent child still lives
 
 Task = Callable[[Channel], protocol.Reply]
 
@@ -167,7 +165,7 @@ def _receive(child: Child, watch: Watch) -> bytes | None:
         left = deadline - time.monotonic()
         if left <= 0:
             raise TimeoutError
-        wait_sec = 0 if ended else min(left, POLL_SEC)
+        wait_sec = 0 if ended else min(left, policy.POLL_SEC)
         readable, _, _ = select.select([child.read_fd, watch.conductor_fd], [], [], wait_sec)
         if child.read_fd in readable:
             chunk = os.read(child.read_fd, 1 << 16)
@@ -191,7 +189,7 @@ def _has_ended(pid: int) -> bool:
 
 def _ends_soon(pid: int) -> bool:
     """Whether a child that closed its pipe did so because it ends: the system closes files before it says so."""
-    give_up = time.monotonic() + POLL_SEC * 4
+    give_up = time.monotonic() + policy.ENDING_SEC
     while not _has_ended(pid):
         if time.monotonic() > give_up:
             return False

@@ -26,6 +26,10 @@ PREFLIGHT_ITEMS = 10
 TIMEOUT_SEC = 120.0
 TIMEOUT_FACTOR = 10.0  # or this many times what the preflight lets expect, if that is longer
 START_TIMEOUT_SEC = 300.0  # import and decoding
+GRACE_SEC = 15.0  # beyond these, until the conductor no longer waits for the worker that enforces them
+STOP_SEC = 2.0  # a worker that is told to stop has so long to do it
+POLL_SEC = 0.25  # between looks at whether a process that says nothing still lives
+ENDING_SEC = 1.0  # a process that closed its pipe has so long to be seen to end
 MEMORY_LIMIT_FRACTION = 0.8  # of the memory available when the run starts
 
 # Statistics.

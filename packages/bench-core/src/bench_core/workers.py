@@ -15,9 +15,6 @@ import psutil
 from bench_core import descendants, policy, protocol
 from bench_core.threads import thread_environment
 
-GRACE_SEC = 15.0  # beyond a measurement's own limit, which the worker enforces
-POLL_SEC = 0.5  # between looks at whether a silent worker still lives
-STOP_SEC = 2.0  # a worker that is told to stop has so long to do it
 LOG_TAIL_LINES = 6
 LOG_TAIL_BYTES = 16 * 1024  # a library may have printed a gigabyte
 
@@ -34,7 +31,7 @@ class Worker:
         log.parent.mkdir(parents=True, exist_ok=True)
         self.log = log
         # A spawned measurement imports and decodes first, within the same answer.
-        self._grace_sec = GRACE_SEC + (policy.START_TIMEOUT_SEC if start.isolation == "spawn" else 0.0)
+        self._grace_sec = policy.GRACE_SEC + (policy.START_TIMEOUT_SEC if start.isolation == "spawn" else 0.0)
         self.name = log.stem
         with log.open("ab") as sink:
             self._process = subprocess.Popen(
@@ -89,7 +86,7 @@ class Worker:
         with contextlib.suppress(OSError):
             self._process.stdin.close()
         with contextlib.suppress(subprocess.TimeoutExpired):
-            self._process.wait(timeout=STOP_SEC)
+            self._process.wait(timeout=policy.STOP_SEC)
         self.kill()
 
     def kill(self) -> None:
@@ -112,7 +109,7 @@ class Worker:
     def _end(self) -> str:
         """How a worker that closed its output ended; it has a moment to do so by itself, and is dead after."""
         with contextlib.suppress(subprocess.TimeoutExpired):
-            self._process.wait(timeout=STOP_SEC)
+            self._process.wait(timeout=policy.STOP_SEC)
         code = self._process.returncode
         self.kill()
         return ending(code)
@@ -133,7 +130,7 @@ class Worker:
                 self.kill()
                 raise WorkerGone(f"no answer within {timeout_sec:g} s; it was killed")
             ended = self._process.poll() is not None  # asked before looking, so that its last words are read
-            if select.select([fd], [], [], 0 if ended else min(left, POLL_SEC))[0]:
+            if select.select([fd], [], [], 0 if ended else min(left, policy.POLL_SEC))[0]:
                 chunk = os.read(fd, 1 << 16)
                 if not chunk:
                     raise WorkerGone(self._end())
