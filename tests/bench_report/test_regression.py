@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 import pytest
 from bench_core.results import Block
-from bench_core.statistics import Verdict, independent_ratio
+from bench_core.statistics import Verdict, independent_ratio, summarize
 from bench_report.regression import CellKey, Change, Pair, Rules, Why, changes, judge
 
 from tests.bench_report.factory import make_measurement
@@ -90,6 +90,13 @@ def test_the_movement_of_the_machine_is_told() -> None:
     assert movement.largest == pytest.approx(1.2)
     assert movement.noop == pytest.approx((1 / 1.1 + 1 / 1.2) / 2)
     assert movement.num_cells == 2
+
+
+def test_speeds_before_and_after_are_those_of_the_tables() -> None:
+    found = pair(1.3, noise=0.2)
+    change = only(found)
+    assert change.base_sec == summarize([block.sample() for block in found.base[0]]).median_sec
+    assert change.new_sec == summarize([block.sample() for block in found.new[0]]).median_sec
 
 
 def test_one_process_has_no_interval_and_no_verdict() -> None:

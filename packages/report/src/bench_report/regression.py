@@ -318,4 +318,6 @@ def _p_value(log_ratio: float, error: float | None, degrees: float) -> float:
 
 
 def _median(runs: Runs) -> float:
-    return math.exp(statistics.median(chain.from_iterable(_by_run(runs, _operation, ()))))
+    """The median of process medians, as a table of one run has it."""
+    medians = (process_medians(_samples(blocks, _operation)).values() for blocks in runs)
+    return statistics.median(chain.from_iterable(medians))
