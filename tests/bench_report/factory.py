@@ -21,7 +21,7 @@ from bench_core.results import (
     summarize_references,
     write_result,
 )
-from bench_core.statistics import summarize
+from bench_core.statistics import TODAY, summarize
 
 PROCESSES, BLOCKS, VALUES = 6, 2, 3
 CONDITIONS = Conditions(
@@ -128,6 +128,7 @@ def make_result(
         num_processes=PROCESSES,
         measurements=whole,
         references=summarize_references(whole),
+        rules=TODAY,
     )
     return msgspec.structs.replace(result, **changes)
 

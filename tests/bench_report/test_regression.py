@@ -99,9 +99,10 @@ def test_speeds_before_and_after_are_those_of_the_tables() -> None:
     assert change.new_sec == summarize([block.sample() for block in found.new[0]]).median_sec
 
 
-def test_one_process_has_no_interval_and_no_verdict() -> None:
-    change = only(pair(3.0, processes=1))
-    assert (change.low, change.high, change.why) == (None, None, Why.ONE_PROCESS)
+@pytest.mark.parametrize("processes", [1, 2])
+def test_too_few_processes_have_no_interval_and_no_verdict(processes: int) -> None:
+    change = only(pair(3.0, processes=processes))
+    assert (change.low, change.high, change.why) == (None, None, Why.FEW_PROCESSES)
 
 
 def test_an_unstable_cell_is_not_called_however_large_the_change() -> None:

@@ -34,6 +34,7 @@ MEMORY_LIMIT_FRACTION = 0.8  # of the memory available when the run starts
 
 # Statistics.
 CONFIDENCE = 0.95  # of every printed interval
+INTERVAL_PROCESSES = 3  # of fewer no interval is printed: of two, Student's t reaches 13 standard errors to each side
 VERDICT_CONFIDENCE = 0.995  # an interval this sure must exclude a ratio of 1 before anybody is called faster
 MIN_EFFECT = 0.02  # and the ratio must differ from 1 by at least this
 UNPAIRED_MIN_EFFECT = 1.0  # twice as fast, between two runs: run after run, one library scatters by up to 27 %

@@ -14,6 +14,10 @@ from bench_report.rows import Row
 from bench_report.sections import Column, Section
 from bench_report.table import Cell, Notes, Sheet, Table, short
 
+FEW_PROCESSES = (
+    f"measured in fewer than {policy.INTERVAL_PROCESSES} processes, too few for an interval that says anything, so no "
+    "winner is named"
+)
 NOT_OFFERED = "–"
 UNSTABLE = "≈"
 REFERENCES = {NOOP: "no-op: the harness's own cost", YARDSTICK: "a plain copy of the item"}
@@ -105,8 +109,10 @@ def _heads(section: Section) -> tuple[str, ...]:
 
 def _ratio(ratio: Ratio, notes: Notes, *, strong: bool) -> Cell:
     text, interval = with_interval(ratio.ratio, ratio.low, ratio.high)
-    apart = () if ratio.paired else (notes.number("not measured in turns with what it is compared with"),)
-    return Cell(f"{text}×", interval, strong=strong, notes=apart)
+    told = [] if ratio.paired else [notes.number("not measured in turns with what it is compared with")]
+    if ratio.low is None:
+        told.append(notes.number(FEW_PROCESSES))
+    return Cell(f"{text}×", interval, strong=strong, notes=tuple(told))
 
 
 def _reference(column: Column, name: str, unit: Unit, notes: Notes) -> Cell:
@@ -123,7 +129,7 @@ def _reference(column: Column, name: str, unit: Unit, notes: Notes) -> Cell:
 def _reservations(library: str, cell: data.Cell) -> Iterator[str]:
     """What a reader has to know of a number."""
     if cell.summary and cell.summary.low_sec is None:
-        yield "measured in one process: no interval, so no winner"
+        yield FEW_PROCESSES
     if cell.measurement and cell.measurement.output and not cell.measurement.output.changed:
         yield f"{library}: changed nothing in the image that was looked at"
 
