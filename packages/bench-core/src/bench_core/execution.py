@@ -205,6 +205,7 @@ def _agree(
 ) -> Header:
     """Begin the journal with what must not change, or compare with what it began with."""
     header = Header(
+        journal_version=log.VERSION,
         run_id=f"{run_name(now, config)}-{uuid.uuid4().hex[:6]}",
         created_at=now.isoformat(timespec="seconds"),
         config_sha256=config_sha256(config),
