@@ -77,6 +77,32 @@ def test_a_result_of_another_run_is_refused(run: Path) -> None:
     assert "is of run another, not of" in refusal(committed_again(run))
 
 
+def test_a_result_under_another_librarys_name_is_refused(run: Path) -> None:
+    (run / RESULT).rename(run / "image-rgb/mock_twin_micro_results.json")
+    message = refusal(committed_again(run))
+    assert f"mock_twin_micro_results.json: holds what belongs into {RESULT}" in message
+
+
+def test_a_library_that_was_renamed_is_refused(run: Path) -> None:
+    changed(run / RESULT, lambda result: result.update(library="mock_best"))
+    assert "belongs into image-rgb/mock_best_micro_results.json" in refusal(committed_again(run))
+
+
+def test_a_picture_that_a_result_names_has_to_be_there(run: Path) -> None:
+    (run / "outputs/image-rgb/mock_fast_Resize.png").unlink()
+    assert "Resize names the picture mock_fast_Resize.png, which is not in outputs" in refusal(committed_again(run))
+
+
+def test_a_run_keeps_its_journal(run: Path) -> None:
+    (run / "journal.jsonl").unlink()
+    assert "journal.jsonl: is missing" in refusal(committed_again(run))
+
+
+def test_a_result_without_measurements_is_none(run: Path) -> None:
+    changed(run / RESULT, lambda result: result.update(measurements={}, references={}))
+    assert "holds no measurement" in refusal(committed_again(run))
+
+
 def test_a_run_without_results_is_none(run: Path) -> None:
     (run / RESULT).unlink()
     assert "holds no result" in refusal(committed_again(run))

@@ -157,6 +157,7 @@ def commit_bundle(bundle: Bundle, folder: Path) -> Path:
     folder.mkdir(parents=True)
     (folder / "resolved_config.toml").write_text(tomli_w.dumps(bundle.config))
     (folder / "environment.json").write_bytes(msgspec.json.encode(bundle.environment))
+    (folder / "journal.jsonl").touch()
     for name, result in bundle.results.items():
         write_result(folder / name, result)
     commit(folder, bundle.run_id, bundle.created_at)

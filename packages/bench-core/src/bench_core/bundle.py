@@ -15,11 +15,14 @@ from bench_core.config import FILE_NAME
 from bench_core.errors import BenchError, ExitCode
 from bench_core.files import read_toml, sha256_bytes, sha256_file, write_atomically
 from bench_core.invocation import command
-from bench_core.results import MAX_FILE_BYTES, Result, read_result
+from bench_core.journal import FILE_NAME as JOURNAL
+from bench_core.results import MAX_FILE_BYTES, Result, file_name, read_result
 
 COMMITTED = "COMMITTED.json"
 CONFIG = FILE_NAME
 ENVIRONMENT = "environment.json"
+OUTPUTS = "outputs"
+PUBLICATION = "publication.json"  # in a published run, which has no journal
 LOCK = ".lock"
 BUNDLE_VERSION = 1
 
@@ -107,11 +110,9 @@ def load_bundle(path: Path) -> Bundle:
     if not results:
         raise BenchError(f"{path}: holds no result", ExitCode.BUNDLE)
     for name, result in results.items():
-        if result.run_id != commitment.run_id:
-            raise BenchError(
-                f"{path / name}: is of run {result.run_id}, not of {commitment.run_id}; the bundle is damaged",
-                ExitCode.BUNDLE,
-            )
+        _check_place(path, name, result, commitment)
+    if results and JOURNAL not in commitment.files and PUBLICATION not in commitment.files:
+        raise BenchError(f"{path / JOURNAL}: is missing; the bundle is damaged", ExitCode.BUNDLE)
     return Bundle(
         path=path,
         run_id=commitment.run_id,
@@ -121,6 +122,26 @@ def load_bundle(path: Path) -> Bundle:
         results=results,
         files=commitment.files,
     )
+
+
+def _check_place(path: Path, name: str, result: Result, commitment: Commitment) -> None:
+    """Hashes can be made to agree by anybody: a result also has to be of this run, and where its content belongs."""
+    if result.run_id != commitment.run_id:
+        raise BenchError(
+            f"{path / name}: is of run {result.run_id}, not of {commitment.run_id}; the bundle is damaged",
+            ExitCode.BUNDLE,
+        )
+    where = file_name(result.scenario, result.library, result.mode, result.device)
+    if name != where:
+        raise BenchError(f"{path / name}: holds what belongs into {where}; the bundle is damaged", ExitCode.BUNDLE)
+    for transform, found in result.measurements.items():
+        picture = found.output and found.output.thumbnail
+        if picture and f"{OUTPUTS}/{result.scenario}/{picture}" not in commitment.files:
+            raise BenchError(
+                f"{path / name}: {transform} names the picture {picture}, which is not in {OUTPUTS}/{result.scenario}; "
+                "the bundle is damaged",
+                ExitCode.BUNDLE,
+            )
 
 
 def read_committed(bundle: Bundle, name: str) -> bytes:

@@ -15,7 +15,7 @@ from bench_core import bundle, dataset, disturbance, environment
 from bench_core import journal as log
 from bench_core.assembly import write_results
 from bench_core.catalog import Catalog
-from bench_core.conductor import OUTPUTS, Interpreters, conduct
+from bench_core.conductor import Interpreters, conduct
 from bench_core.config import Config, config_sha256, dump_config, run_name
 from bench_core.errors import BenchError, ExitCode
 from bench_core.files import sha256_code, write_atomically
@@ -245,5 +245,5 @@ def _write_beginnings(folder: Path, subset: dataset.Subset, plan: Plan, describe
         return
     picture = thumbnail_png(next(dataset.load(subset)))
     for scenario in dict.fromkeys(job.scenario for job in plan.jobs):
-        write_atomically(folder / OUTPUTS / scenario / "input.png", picture)
+        write_atomically(folder / bundle.OUTPUTS / scenario / "input.png", picture)
     write_atomically(written, msgspec.json.format(msgspec.json.encode(described), indent=1) + b"\n")

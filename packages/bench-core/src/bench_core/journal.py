@@ -199,7 +199,7 @@ def read_state(path: Path) -> tuple[State, int]:
 def _check_version(path: Path, version: object) -> None:
     if version != VERSION:
         raise BenchError(
-            f"{path}: journal version {version!r} is not known here (this is version {VERSION}); go on with the version "
-            "of bench that began the run, or start a new one",
+            f"{path}: journal version {version!r} is not known here (this is version {VERSION}); go on with the "
+            "version of bench that began the run, or start a new one",
             ExitCode.RESUME,
         )

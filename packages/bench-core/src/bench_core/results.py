@@ -145,6 +145,12 @@ class Result(Strict, frozen=True):
         return ((name, found) for name, found in self.measurements.items() if found.status is Status.OK)
 
 
+def file_name(scenario: str, library: str, mode: str, device: str) -> str:
+    """Path of a job's result inside the run directory."""
+    suffix = "" if device == "cpu" else f"_dev-{device}"
+    return f"{scenario}/{library}_{mode}{suffix}_results.json"
+
+
 def summarize_references(measurements: dict[str, Measurement], rules: SummaryRules = TODAY) -> dict[str, Summary]:
     """Summaries of the no-op and the yardstick over every block of a job; empty when nothing was timed."""
     blocks = [block for measurement in measurements.values() for block in measurement.blocks]
@@ -223,6 +229,8 @@ def _summary(measurement: Measurement, rules: SummaryRules) -> Summary | None:
 
 
 def _check(result: Result, path: Path) -> None:
+    if not result.measurements:
+        raise BenchError(f"{path}: holds no measurement", ExitCode.BUNDLE)
     for name, measurement in result.measurements.items():
         where = f"{path}: {name}"
         _check_blocks(result, measurement, where)
