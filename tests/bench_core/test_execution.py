@@ -6,7 +6,7 @@ from pathlib import Path
 import msgspec
 import psutil
 import pytest
-from bench_core import bundle, journal
+from bench_core import bundle, journal, policy
 from bench_core.errors import BenchError, ExitCode
 from bench_core.execution import Outcome
 from bench_core.results import Measurement, Result, Status
@@ -242,6 +242,16 @@ def test_a_transform_that_changes_the_number_of_threads_is_an_error(root: Path) 
 
 def test_what_a_library_prints_is_not_taken_for_an_answer(root: Path) -> None:
     assert bad(root, "Rotate").status is Status.OK
+
+
+def test_a_library_that_prints_without_end_does_not_fill_the_disk(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    most = 50_000
+    monkeypatch.setattr(policy, "LOG_MAX_BYTES", most)
+    assert bad(root, "Rain", timeout_sec=2.0).status is Status.TIMEOUT
+    first, *others = sorted((root / "run/logs").iterdir(), key=lambda path: -path.stat().st_size)
+    assert most < first.stat().st_size < most + 200
+    assert first.read_text().endswith("\nbench: more than 50000 bytes were printed; the rest is left out\n")
+    assert all(path.stat().st_size < most for path in others)
 
 
 def test_a_library_that_reads_its_input_finds_nothing(root: Path) -> None:

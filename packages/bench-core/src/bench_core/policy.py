@@ -45,6 +45,7 @@ UNSTABLE_CV = 0.10  # coefficient of variation of process medians over which a r
 # What is kept of an output.
 THUMBNAIL_PX = 128
 ERROR_LINES = 6  # last traceback lines that are recorded
+LOG_MAX_BYTES = 4 * 1024**2  # of what one worker's library prints; it may print without end
 
 # What a run is when nobody says otherwise, and where it goes, below the checkout.
 RUNS = "results/runs"

@@ -29,7 +29,7 @@ class Worker:
     def __init__(self, python: Path, start: protocol.Start, log: Path) -> None:
         """Start the process and send it `start`; `ready` waits for its answer."""
         log.parent.mkdir(parents=True, exist_ok=True)
-        self.log = log
+        self.log, self._log_cut = log, False
         # A spawned measurement imports and decodes first, within the same answer.
         self._grace_sec = policy.GRACE_SEC + (policy.START_TIMEOUT_SEC if start.isolation == "spawn" else 0.0)
         self.name = log.stem
@@ -105,6 +105,7 @@ class Worker:
             if stream is not None:
                 with contextlib.suppress(OSError):
                     stream.close()
+        self._close_log()
 
     def _end(self) -> str:
         """How a worker that closed its output ended; it has a moment to do so by itself, and is dead after."""
@@ -121,10 +122,27 @@ class Worker:
             lines = stream.read(LOG_TAIL_BYTES).decode("utf-8", "replace").splitlines()
         return "\n".join(lines[-LOG_TAIL_LINES:]) or None
 
+    def _limit_log(self) -> None:
+        """Cut off what is too much. The worker writes at the end, wherever that is, and notices nothing."""
+        with contextlib.suppress(OSError):  # somebody removed it
+            if self.log.stat().st_size > policy.LOG_MAX_BYTES:
+                os.truncate(self.log, policy.LOG_MAX_BYTES)
+                self._log_cut = True
+
+    def _close_log(self) -> None:
+        """Say at the end of a log that something is missing, once nobody writes to it any more."""
+        self._limit_log()
+        if self._log_cut:
+            self._log_cut = False
+            said = f"\nbench: more than {policy.LOG_MAX_BYTES} bytes were printed; the rest is left out\n"
+            with contextlib.suppress(OSError), self.log.open("ab") as stream:
+                stream.write(said.encode())
+
     def _hear(self, timeout_sec: float) -> protocol.Reply:
         assert self._process.stdout is not None
         fd, deadline = self._process.stdout.fileno(), time.monotonic() + timeout_sec
         while b"\n" not in self._buffer:
+            self._limit_log()
             left = deadline - time.monotonic()
             if left <= 0:
                 self.kill()
