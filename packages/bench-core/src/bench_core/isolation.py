@@ -184,7 +184,12 @@ def _receive(child: Child, watch: Watch) -> bytes | None:
 
 def _has_ended(pid: int) -> bool:
     """Whether a child has ended, leaving it to be reaped."""
-    return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+    if hasattr(os, "waitid"):
+        return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+    try:  # macOS, before Python 3.13
+        return bool(psutil.Process(pid).status() == psutil.STATUS_ZOMBIE)
+    except psutil.NoSuchProcess:
+        return True
 
 
 def _ends_soon(pid: int) -> bool:
