@@ -221,6 +221,13 @@ def test_a_hang_is_a_timeout_and_leaves_nothing_behind(
         assert not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
 
 
+def test_a_spawned_measurement_that_hangs_has_its_own_limit_and_not_that_of_the_import(root: Path) -> None:
+    config = make_config(root, ["mock_bad"], ["Posterize"], isolation="spawn", processes=1, timeout_sec=2.0)
+    found = only(run_mock(root, root / "run", config)).measurements["Posterize"]
+    assert found.status is Status.TIMEOUT
+    assert "no answer within 2 s" in str(found.reason)
+
+
 def test_a_grandchild_that_hides_in_a_session_of_its_own_is_found(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     note = root / "grandchild"
     monkeypatch.setenv("BENCH_MOCK_PID_FILE", str(note))
