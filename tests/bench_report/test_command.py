@@ -41,7 +41,7 @@ def test_a_run_becomes_tables_in_every_format(checkout: Path, capsys: pytest.Cap
         path = checkout / "results/report" / name
         assert path.is_file()
         assert str(path) in out
-    assert "ant 1 of 1" in out
+    assert "ant in 1, mole in 0" in out
     assert "run one" in out
 
 

@@ -9,7 +9,7 @@ from bench_core.statistics import Ratio
 from bench_report import rows as data
 from bench_report.captions import caption, percent_exact
 from bench_report.conditions import notices
-from bench_report.figures import SPACE, Unit, microseconds, milliseconds, percent, timing, with_interval
+from bench_report.figures import SPACE, Unit, microseconds, milliseconds, timing, variation, with_interval
 from bench_report.rows import Row
 from bench_report.sections import Column, Section
 from bench_report.table import Cell, Notes, Sheet, Table, short
@@ -153,11 +153,13 @@ def _legend(section: Section, rows: Sequence[Row]) -> tuple[tuple[str, str], ...
     unstable = [text for column in section.columns if (text := _unstable(column.library, rows))]
     if unstable:
         limit = percent_exact(policy.UNSTABLE_CV)
-        legend.append((UNSTABLE, f"unstable: process medians vary by more than {limit}: {'; '.join(unstable)}"))
+        told = f"unstable: process medians vary by more than {limit} (coefficient of variation). So do"
+        legend.append((UNSTABLE, f"{told} {', '.join(unstable)}"))
     return tuple(legend)
 
 
 def _unstable(library: str, rows: Sequence[Row]) -> str:
-    summaries = {row.transform: row.cells[library].summary for row in rows}
-    told = [f"{short(name)} {percent(s.cv)}" for name, s in summaries.items() if s and s.unstable and s.cv is not None]
-    return f"{library}: {', '.join(told)}" if told else ""
+    """How many cells of a library are, and by how much the worst; empty for none."""
+    summaries = [found for row in rows if (found := row.cells[library].summary)]
+    cvs = [found.cv for found in summaries if found.unstable and found.cv is not None]
+    return f"{len(cvs)} of {len(summaries)} cells of {library} (up to {variation(max(cvs))})" if cvs else ""
