@@ -24,6 +24,8 @@ def test_a_busy_machine_is_told_with_its_numbers_and_what_to_do() -> None:
 def test_another_run_is_told_by_its_process() -> None:
     (told,) = sentences([0.0], 2, (4711,))
     assert "another run measures on this machine (process 4711)" in told
+    (told,) = sentences([0.0], 2, (4711, 4712))
+    assert "2 other runs measure on this machine (processes 4711, 4712)" in told
 
 
 def test_a_worker_of_somebody_else_is_found_by_its_parent_and_our_own_is_not() -> None:

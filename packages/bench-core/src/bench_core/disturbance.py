@@ -26,10 +26,11 @@ def sentences(averages: Sequence[float], processors: int, others: Sequence[int])
             f"{command('doctor')} shows more"
         )
     if others:
-        told.append(
-            f"another run measures on this machine (process {', '.join(map(str, others))}), and each disturbs the "
-            "other: let that one end first, or stop this one"
-        )
+        named = ", ".join(map(str, others))
+        they = f"another run measures on this machine (process {named})"
+        if len(others) > 1:
+            they = f"{len(others)} other runs measure on this machine (processes {named})"
+        told.append(f"{they}, and each disturbs the other: let that end first, or stop this one")
     return told
 
 

@@ -41,7 +41,8 @@ def sentences(found: Highlights) -> tuple[str, ...]:
         for library, wins in sorted(found.wins.items(), key=lambda item: (-item[1], item[0]))
     )
     told = [
-        f"{_transforms(found.num_comparable)} compared. Clear winners: {wins}. Without a clear winner: {found.no_winner}."
+        f"{_transforms(found.num_comparable)} compared. Clear winners: {wins}. "
+        f"Without a clear winner: {found.no_winner}."
     ]
     if found.single:
         told.append(f"{_transforms(found.single)} measured in one library only.")
