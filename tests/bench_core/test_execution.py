@@ -310,6 +310,14 @@ def test_a_library_that_cannot_be_imported_is_unavailable_and_the_others_go_on(r
     bundle.load_bundle(outcome.folder)
 
 
+def test_a_library_that_the_matrix_leaves_out_is_recorded_with_its_reason(root: Path) -> None:
+    with (root / "matrix.toml").open("a") as stream:
+        stream.write('\n[[exclusions]]\nlibrary = "mock_twin"\nreason = "it is the same"\n')
+    outcome = run_mock(root, root / "run", make_config(root, ["mock_fast", "mock_twin"], ["Resize"]))
+    known = bundle.load_bundle(outcome.folder).environment
+    assert known["excluded_jobs"] == {"mock_twin, image-rgb, micro, cpu": "it is the same"}
+
+
 # Folders
 
 

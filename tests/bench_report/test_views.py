@@ -9,11 +9,13 @@ from bench_report.sections import sections
 from bench_report.table import Cell, Sheet, Table
 from bench_report.views import NOT_OFFERED, UNSTABLE, build_sheet
 
-from tests.bench_report.factory import make_bundle, make_measurement, make_result, not_measured
+from tests.bench_report.factory import ENVIRONMENT, make_bundle, make_measurement, make_result, not_measured
 
 
-def sheet_of(*results: Result, unit: str = "img/s", baseline: str | None = None, copy_share: bool = False) -> Sheet:
-    (section,) = sections([make_bundle(results)])
+def sheet_of(
+    *results: Result, unit: str = "img/s", baseline: str | None = None, copy_share: bool = False, **bundle: object
+) -> Sheet:
+    (section,) = sections([make_bundle(results, **bundle)])
     rows = build_rows(section, baseline)
     return build_sheet(section, rows, UNITS[unit], baseline=baseline, copy_share=copy_share)
 
@@ -72,6 +74,12 @@ def test_the_same_reason_is_one_footnote() -> None:
     sheet = sheet_of(make_result("kornia", {"A": lost, "B": lost}, conditions=None, versions={}))
     assert cell_of(sheet.tables[0], "A").notes == cell_of(sheet.tables[0], "B").notes == (1,)
     assert sheet.tables[0].heads[1] == "kornia (version unknown)"
+
+
+def test_a_library_that_was_left_out_as_a_whole_is_told_under_its_table_and_no_other() -> None:
+    left_out = {"pillow, image-rgb, micro, cpu": "it cannot", "pillow, image-rgb, micro, gpu": "elsewhere"}
+    sheet = sheet_of(make_result("kornia", {"A": 1e-3}), environment={**ENVIRONMENT, "excluded_jobs": left_out})
+    assert sheet.legend == (("not in the table", "pillow: it cannot"),)
 
 
 def test_an_unstable_cell_is_marked_and_the_legend_has_its_figure() -> None:

@@ -50,6 +50,7 @@ class Known(msgspec.Struct, frozen=True):
     cpus_usable: tuple[int, ...] = ()
     load_average: tuple[float, ...] = ()  # when the run began
     other_runs: Annotated[int, msgspec.Meta(ge=0)] = 0  # of ours, that measured on the machine then
+    excluded_jobs: dict[str, str] = {}  # "library, scenario, mode, device" -> why it was not run
     git_commit: str | None = None
     git_dirty: bool | None = None
 

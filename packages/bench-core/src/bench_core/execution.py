@@ -74,7 +74,7 @@ def execute(
     """
     with _owned(folder, resume=resume):
         subset = _choose_items(root, config, show_progress=show_progress)
-        described = _describe_machine(root)  # before environments are built, which is work of our own
+        described = _describe(root, plan)  # before environments are built, which is work of our own
         found = interpreters()
         if not (folder / bundle.CONFIG).exists():  # before the journal: where there is one, the run can be resumed
             write_atomically(folder / bundle.CONFIG, dump_config(config).encode())
@@ -233,9 +233,10 @@ def _agree(
     return then
 
 
-def _describe_machine(root: Path) -> dict[str, Any]:
-    """environment.json: the machine as it was when the run began, and how many other runs measured on it."""
-    return describe_machine(root) | {"other_runs": len(disturbance.other_runs())}
+def _describe(root: Path, plan: Plan) -> dict[str, Any]:
+    """environment.json: the machine as it was when the run began, other runs that measured on it, what is left out."""
+    ours = {"other_runs": len(disturbance.other_runs()), "excluded_jobs": plan.excluded_jobs}
+    return describe_machine(root) | ours
 
 
 def _write_beginnings(folder: Path, subset: dataset.Subset, plan: Plan, described: dict[str, Any]) -> None:

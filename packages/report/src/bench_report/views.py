@@ -12,7 +12,7 @@ from bench_report.conditions import notices
 from bench_report.figures import SPACE, Unit, microseconds, milliseconds, timing, variation, with_interval
 from bench_report.rows import Row
 from bench_report.sections import Column, Section
-from bench_report.table import Cell, Notes, Sheet, Table, short
+from bench_report.table import TEXT_LENGTH, Cell, Notes, Sheet, Table, short
 
 FEW_PROCESSES = (
     f"measured in fewer than {policy.INTERVAL_PROCESSES} processes, too few for an interval that says anything, so no "
@@ -146,7 +146,7 @@ def _without_number(library: str, cell: data.Cell, notes: Notes) -> Cell:
 
 
 def _legend(section: Section, rows: Sequence[Row]) -> tuple[tuple[str, str], ...]:
-    """The marks that occur, with their meaning."""
+    """The marks that occur, with their meaning; and who was left out as a whole."""
     legend = []
     if any(cell.status == Status.UNSUPPORTED for row in rows for cell in row.cells.values()):
         legend.append((NOT_OFFERED, "not offered directly by the library; nothing is imitated"))
@@ -155,6 +155,9 @@ def _legend(section: Section, rows: Sequence[Row]) -> tuple[tuple[str, str], ...
         limit = percent_exact(policy.UNSTABLE_CV)
         told = f"unstable: process medians vary by more than {limit} (coefficient of variation). So do"
         legend.append((UNSTABLE, f"{told} {', '.join(unstable)}"))
+    legend += [
+        ("not in the table", f"{short(name)}: {short(why, TEXT_LENGTH)}") for name, why in section.excluded.items()
+    ]
     return tuple(legend)
 
 
