@@ -14,7 +14,7 @@ STAMP := .tools/made-$(PYTHON_ID)
 # What opens the page in its tests: the first of these that is there.
 BROWSERS := chromium chromium-browser google-chrome
 
-.PHONY: help setup bench score report sample test browser lint clean
+.PHONY: help setup bench score report publish named-run sample test browser lint clean
 .DELETE_ON_ERROR:
 
 help:
@@ -23,6 +23,8 @@ help:
 	@echo 'make score    score the published models on dcdft, and write the page and tables'
 	@echo 'make test     lint, then every test (as root with apt, it installs Chromium where no browser is)'
 	@echo 'make report   the page and tables again, from runs that exist'
+	@echo 'make publish  put a run where others can report it again, and make the documents from it:'
+	@echo '              make publish RUN=results/runs/NAME'
 	@echo 'make lint     style, types and import rules'
 	@echo 'make sample   the sample images'
 	@echo 'make setup    only the tools, in .tools (PYTHON=/path/to/python3 chooses the interpreter for everything)'
@@ -45,6 +47,15 @@ score: $(STAMP)
 
 report: $(STAMP)
 	@$(NOX) -s report -- $(ARGS)
+
+# The documents come from all that is published: a run that is replaced is removed there first (git rm -r).
+publish: named-run $(STAMP)
+	@.tools/bin/bench publish $(RUN) $(ARGS)
+	@.tools/bin/bench report --docs results/published/*/
+	@.tools/bin/bench report --check results/published/*/
+
+named-run:
+	@test -n '$(RUN)' || { echo 'Which run? make publish RUN=results/runs/NAME'; exit 1; }
 
 sample: $(STAMP)
 	@$(NOX) -s sample -- $(ARGS)

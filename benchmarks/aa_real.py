@@ -1,6 +1,6 @@
 """One library measured as if it were two, for real, over 20 transforms.
 
-    python benchmarks/aa_real.py [--library pillow] [--processes N] [--num-items N]
+    .tools/bin/python benchmarks/aa_real.py [--library pillow] [--processes N] [--num-items N]
 
 Three names are registered for the same library in a temporary environment: two twins, and one that waits, busily, for a
 tenth of the time that each call took. The run is the product's own: same conductor, same defaults. It should find no

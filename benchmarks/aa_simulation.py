@@ -20,7 +20,7 @@ shared 2-core machines: one value, in seconds per item, is a product of
 
 A round visits the transforms in a new random order, and in each the libraries keep one random order for all turns.
 
-    python benchmarks/aa_simulation.py            # about a minute
+    .tools/bin/python benchmarks/aa_simulation.py            # about a minute
 """
 
 import argparse

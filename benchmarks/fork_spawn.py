@@ -1,6 +1,6 @@
 """Does forking change what is measured? Ten torchvision transforms, forked and spawned, run after run in turn.
 
-    python benchmarks/fork_spawn.py [--pairs 5]
+    .tools/bin/python benchmarks/fork_spawn.py [--pairs 5]
 
 Each pair is one forked and one spawned run of one process each, in alternating order. The ratio of their medians is
 taken per pair; the row holds its mean, its 95 % interval and whether 1 lies inside.

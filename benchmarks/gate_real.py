@@ -1,7 +1,7 @@
 """How often does the gate cry wolf over real runs? Every pair of runs of an unchanged library, compared.
 
-    for i in 1 2 3 4 5; do bench run --library pillow --output runs/$i; done
-    python benchmarks/gate_real.py runs/*
+    for i in 1 2 3 4 5; do .tools/bin/bench run --library pillow --output runs/$i; done
+    .tools/bin/python benchmarks/gate_real.py runs/*
 
 The pairs share runs, so they are not independent: the figure is a look, not an estimate with an interval.
 """

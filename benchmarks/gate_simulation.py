@@ -6,7 +6,7 @@ the standard deviation given, on the ratio of two runs. The reference rows follo
 correlation of 0.5, as was measured. "Plain Welch" is the same test without them: what the variation inside the two runs
 alone would have called slower. In the last column one cell is 30 % slower in the second run.
 
-    python benchmarks/gate_simulation.py            # about two minutes
+    .tools/bin/python benchmarks/gate_simulation.py            # about two minutes
 """
 
 import argparse

@@ -1,6 +1,6 @@
 """What measuring costs beside what is measured: all torchvision transforms, 32 images, 5 values, one process.
 
-    python benchmarks/harness_cost.py
+    .tools/bin/python benchmarks/harness_cost.py
 
 Wall time of the whole command (planning, checking the images, one import of the library, preflight, 28 forked
 measurements, writing the bundle) less the time inside timed regions. A harness that starts a process per transform

@@ -1,6 +1,6 @@
 """Are media copied per child? Peak memory of a worker with its children against library plus media.
 
-    python benchmarks/memory.py
+    .tools/bin/python benchmarks/memory.py
 
 Proportional set size is sampled over the worker and its children while 64 large images are flipped and inverted: a
 shared page counts once over all that share it, so the sum is what the machine really gives.

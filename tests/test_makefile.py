@@ -55,6 +55,23 @@ def test_a_python_that_is_not_there_is_named(checkout: Path) -> None:
     assert 'bench needs Python 3.11 or newer, and "/nowhere/python3" is not there.' in shown.stdout
 
 
+def test_a_run_that_is_to_be_published_has_to_be_named(checkout: Path) -> None:
+    shown = make(checkout, "publish")
+    assert shown.returncode != 0
+    assert "Which run? make publish RUN=results/runs/NAME" in shown.stdout
+    assert not (checkout / ".tools").exists()
+
+
+def test_publishing_makes_the_documents_from_what_is_published(checkout: Path) -> None:
+    (checkout / "results/published/run-a").mkdir(parents=True)
+    told = make(checkout, "--dry-run", "publish", "RUN=results/runs/mine", "ARGS=--set quick").stdout
+    assert told.splitlines()[-3:] == [
+        ".tools/bin/bench publish results/runs/mine --set quick",
+        ".tools/bin/bench report --docs results/published/*/",
+        ".tools/bin/bench report --check results/published/*/",
+    ]
+
+
 def make_browser(checkout: Path, commands: Path, **scripts: str) -> subprocess.CompletedProcess[str]:
     """`make browser` where no other commands exist than these."""
     commands.mkdir()

@@ -11,20 +11,7 @@ from bench_core.matrix import Matrix, load_matrix
 from bench_core.plan import Plan, make_plan
 from PIL import Image
 
-MATRIX = """
-python = "3.11"
-
-[scenarios.image-rgb]
-media = "image"
-channels = 3
-modes = ["micro"]
-
-[groups.mocks]
-package = "tests/mock-adapter"
-libraries = ["mock_fast", "mock_twin", "mock_bad", "mock_noimport"]
-media = ["image"]
-devices = ["cpu"]
-"""
+MATRIX = (Path(__file__).parents[1] / "mock-adapter" / "matrix.toml").read_text(encoding="utf-8")
 
 
 def make_checkout(folder: Path) -> Path:

@@ -3,6 +3,8 @@
 import json
 import os
 import shutil
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -75,6 +77,32 @@ def test_a_result_of_another_run_is_refused(run: Path) -> None:
     assert "is of run another, not of" in refusal(committed_again(run))
 
 
+def test_a_result_under_another_librarys_name_is_refused(run: Path) -> None:
+    (run / RESULT).rename(run / "image-rgb/mock_twin_micro_results.json")
+    message = refusal(committed_again(run))
+    assert f"mock_twin_micro_results.json: holds what belongs into {RESULT}" in message
+
+
+def test_a_library_that_was_renamed_is_refused(run: Path) -> None:
+    changed(run / RESULT, lambda result: result.update(library="mock_best"))
+    assert "belongs into image-rgb/mock_best_micro_results.json" in refusal(committed_again(run))
+
+
+def test_a_picture_that_a_result_names_has_to_be_there(run: Path) -> None:
+    (run / "outputs/image-rgb/mock_fast_Resize.png").unlink()
+    assert "Resize names the picture mock_fast_Resize.png, which is not in outputs" in refusal(committed_again(run))
+
+
+def test_a_run_keeps_its_journal(run: Path) -> None:
+    (run / "journal.jsonl").unlink()
+    assert "journal.jsonl: is missing" in refusal(committed_again(run))
+
+
+def test_a_result_without_measurements_is_none(run: Path) -> None:
+    changed(run / RESULT, lambda result: result.update(measurements={}, references={}))
+    assert "holds no measurement" in refusal(committed_again(run))
+
+
 def test_a_run_without_results_is_none(run: Path) -> None:
     (run / RESULT).unlink()
     assert "holds no result" in refusal(committed_again(run))
@@ -110,3 +138,20 @@ def test_a_folder_that_is_no_run_is_not_taken_for_an_unfinished_one(tmp_path: Pa
 
 def test_a_path_that_the_system_refuses_is_one_sentence(tmp_path: Path) -> None:
     assert "File name too long" in refusal(tmp_path / ("x" * 300))
+
+
+def test_a_folder_that_cannot_be_read_is_not_called_missing(run: Path) -> None:
+    (run / "logs").chmod(0)
+    # For root everything can be read: somebody else looks.
+    script = (
+        "import os\n"
+        "from pathlib import Path\n"
+        "from bench_core.bundle import verify\n"
+        "from bench_core.errors import BenchError\n"
+        "if os.geteuid() == 0: os.seteuid(65534)\n"
+        "try: verify(Path('.'))\n"
+        "except BenchError as error: print(error)\n"
+    )
+    shown = subprocess.run([sys.executable, "-c", script], cwd=run, capture_output=True, text=True, check=True).stdout
+    (run / "logs").chmod(0o755)
+    assert shown == "./logs: cannot be read (Permission denied)\n"

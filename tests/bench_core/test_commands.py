@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+from bench_core.bundle import identity
 from bench_core.catalog import load_catalog
 from bench_core.cli import main
 from bench_core.commands.doctor import as_text
@@ -135,6 +136,15 @@ def test_a_run_is_written_where_asked_and_validates(nowhere: Path, capsys: pytes
     assert "result files: 1; measurements: 1 (1 unavailable)" in shown
 
 
+def test_a_run_begins_with_how_long_it_should_take_and_what_disturbs_it(
+    nowhere: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bench_core.machine.load_average", lambda: [99.0, 0.0, 0.0])
+    _, _, error = bench(capsys, "run", "--data-dir", "images", "--processes", "1", "--here", "--output", "out")
+    assert error.startswith("bench: Profile default: 1 job, about ")
+    assert "bench: warning: this machine is busy: load 99.00 over the last minute on " in error
+
+
 def test_a_changed_run_does_not_validate(nowhere: Path, capsys: pytest.CaptureFixture[str]) -> None:
     bench(capsys, "run", "--data-dir", "images", "--processes", "1", "--here", "--output", "out")
     with (nowhere / "out/environment.json").open("a", encoding="utf-8") as stream:
@@ -148,6 +158,7 @@ def test_without_a_place_a_run_is_named_by_time_and_profile(nowhere: Path, capsy
     bench(capsys, "run", "--data-dir", "images", "--processes", "1", "--here")
     (folder,) = (nowhere / "results/runs").iterdir()
     assert folder.name.endswith("Z-default")
+    assert identity(folder).run_id.startswith(f"{folder.name}-")
     assert (folder / "COMMITTED.json").is_file()
 
 

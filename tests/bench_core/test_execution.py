@@ -6,7 +6,7 @@ from pathlib import Path
 import msgspec
 import psutil
 import pytest
-from bench_core import bundle, journal
+from bench_core import bundle, journal, policy
 from bench_core.errors import BenchError, ExitCode
 from bench_core.execution import Outcome
 from bench_core.results import Measurement, Result, Status
@@ -221,6 +221,13 @@ def test_a_hang_is_a_timeout_and_leaves_nothing_behind(
         assert not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
 
 
+def test_a_spawned_measurement_that_hangs_has_its_own_limit_and_not_that_of_the_import(root: Path) -> None:
+    config = make_config(root, ["mock_bad"], ["Posterize"], isolation="spawn", processes=1, timeout_sec=2.0)
+    found = only(run_mock(root, root / "run", config)).measurements["Posterize"]
+    assert found.status is Status.TIMEOUT
+    assert "no answer within 2 s" in str(found.reason)
+
+
 def test_a_grandchild_that_hides_in_a_session_of_its_own_is_found(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     note = root / "grandchild"
     monkeypatch.setenv("BENCH_MOCK_PID_FILE", str(note))
@@ -242,6 +249,16 @@ def test_a_transform_that_changes_the_number_of_threads_is_an_error(root: Path) 
 
 def test_what_a_library_prints_is_not_taken_for_an_answer(root: Path) -> None:
     assert bad(root, "Rotate").status is Status.OK
+
+
+def test_a_library_that_prints_without_end_does_not_fill_the_disk(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    most = 50_000
+    monkeypatch.setattr(policy, "LOG_MAX_BYTES", most)
+    assert bad(root, "Rain", timeout_sec=2.0).status is Status.TIMEOUT
+    first, *others = sorted((root / "run/logs").iterdir(), key=lambda path: -path.stat().st_size)
+    assert most < first.stat().st_size < most + 200
+    assert first.read_text().endswith("\nbench: more than 50000 bytes were printed; the rest is left out\n")
+    assert all(path.stat().st_size < most for path in others)
 
 
 def test_a_library_that_reads_its_input_finds_nothing(root: Path) -> None:
@@ -293,6 +310,14 @@ def test_a_library_that_cannot_be_imported_is_unavailable_and_the_others_go_on(r
     bundle.load_bundle(outcome.folder)
 
 
+def test_a_library_that_the_matrix_leaves_out_is_recorded_with_its_reason(root: Path) -> None:
+    with (root / "matrix.toml").open("a") as stream:
+        stream.write('\n[[exclusions]]\nlibrary = "mock_twin"\nreason = "it is the same"\n')
+    outcome = run_mock(root, root / "run", make_config(root, ["mock_fast", "mock_twin"], ["Resize"]))
+    known = bundle.load_bundle(outcome.folder).environment
+    assert known["excluded_jobs"] == {"mock_twin, image-rgb, micro, cpu": "it is the same"}
+
+
 # Folders
 
 
@@ -302,6 +327,7 @@ def test_an_output_that_is_not_empty_is_refused(root: Path) -> None:
     with pytest.raises(BenchError, match="not empty") as caught:
         run_mock(root, root / "run", make_config(root, ["mock_fast"], ["Resize"]))
     assert caught.value.code is ExitCode.OUTPUT
+    assert [path.name for path in (root / "run").iterdir()] == ["notes.txt"]
 
 
 def test_an_output_that_cannot_be_written_is_a_sentence(root: Path) -> None:

@@ -110,6 +110,26 @@ def test_a_child_that_exits_without_an_answer_names_its_exit_code(watch: int) ->
     assert "exit code 3" in reply.reason
 
 
+def test_where_the_system_cannot_be_asked_by_waitid_an_end_is_seen_all_the_same(
+    watch: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delattr(os, "waitid")
+    note = tmp_path / "pid"
+
+    def leave_one_behind() -> protocol.Reply:
+        pid = os.fork()
+        if pid == 0:  # it holds the pipe open, so that only the end of its parent can be seen
+            time.sleep(600)
+            os._exit(0)
+        note.write_text(str(pid))
+        os._exit(3)
+
+    reply = failure(fork(leave_one_behind, watch))
+    assert reply.status is Status.CRASHED
+    assert "exit code 3" in reply.reason
+    assert is_gone(int(note.read_text()))
+
+
 def test_a_child_that_hangs_is_killed_and_timed_out(watch: int, tmp_path: Path) -> None:
     note = tmp_path / "pid"
 

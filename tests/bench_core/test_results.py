@@ -20,7 +20,7 @@ from bench_core.results import (
     summarize_references,
     write_result,
 )
-from bench_core.statistics import Summary
+from bench_core.statistics import Summary, SummaryRules, summarize
 
 from tests.bench_report.factory import make_measurement, make_result, not_measured
 
@@ -183,6 +183,36 @@ def test_a_removed_warning_is_refused(tmp_path: Path) -> None:
     data["measurements"]["Flip"]["summary"]["unstable_reason"] = None
     path.write_text(json.dumps(data))
     assert "changed by hand" in refusal(path)
+
+
+def test_a_result_of_other_rules_is_checked_by_them_and_shown_by_todays(tmp_path: Path) -> None:
+    then = SummaryRules(confidence=0.8, unstable_cv=0.001, interval_processes=2)
+    found = make_measurement(1e-3, seed=1)
+    old = msgspec.structs.replace(found, summary=summarize([b.sample() for b in found.blocks], then))
+    references = summarize_references({"Resize": old}, then)
+    write_result(tmp_path / "r.json", make_result("kornia", {"Resize": old}, references=references, rules=then))
+    assert old.summary is not None and old.summary.unstable
+    assert read_result(tmp_path / "r.json") == make_result("kornia", {"Resize": found})
+    data = json.loads((tmp_path / "r.json").read_text())
+    data["rules"]["confidence"] = 0.9
+    (tmp_path / "r.json").write_text(json.dumps(data))
+    assert "does not follow" in refusal(tmp_path / "r.json")
+
+
+def test_a_result_of_before_its_rules_were_recorded_is_read(tmp_path: Path) -> None:
+    then = SummaryRules(confidence=0.95, unstable_cv=0.1, interval_processes=2)
+    two = make_measurement(1e-3, seed=1, processes=2)
+    old = msgspec.structs.replace(two, summary=summarize([b.sample() for b in two.blocks], then))
+    references = summarize_references({"Resize": old}, then)
+    path = tmp_path / "r.json"
+    result = make_result("kornia", {"Resize": old}, references=references, rules=then, num_processes=2)
+    write_result(path, result)
+    data = json.loads(path.read_text())
+    del data["rules"]
+    path.write_text(json.dumps(data))
+    assert old.summary is not None and old.summary.low_sec is not None
+    shown = read_result(path).measurements["Resize"].summary
+    assert shown is not None and shown.low_sec is None
 
 
 def test_samples_that_were_changed_do_not_match_their_statistics(tmp_path: Path) -> None:

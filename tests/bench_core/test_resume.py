@@ -178,6 +178,19 @@ def test_a_damaged_line_in_the_middle_is_refused_with_its_number(root: Path) -> 
         run_mock(root, folder, config_of(root), resume=True)
 
 
+@pytest.mark.parametrize("version", ["2", '"1"', "null", None])
+def test_a_journal_of_another_version_is_refused_by_its_number(root: Path, version: str | None) -> None:
+    folder = interrupted(root)
+    path = folder / journal.FILE_NAME
+    ours = b'"journal_version":1,'
+    assert ours in path.read_bytes()
+    theirs = b"" if version is None else b'"journal_version":' + version.encode() + b","
+    path.write_bytes(path.read_bytes().replace(ours, theirs))
+    with pytest.raises(BenchError, match=r"journal version .* is not known here \(this is version 1\)") as caught:
+        run_mock(root, folder, config_of(root), resume=True)
+    assert caught.value.code is ExitCode.RESUME
+
+
 def test_a_last_line_that_was_cut_off_is_measured_again(root: Path) -> None:
     folder = interrupted(root)
     path = folder / journal.FILE_NAME

@@ -8,6 +8,7 @@ import pytest
 from bench_core import policy
 from bench_core.statistics import (
     Sample,
+    SummaryRules,
     Verdict,
     independent_ratio,
     process_medians,
@@ -95,6 +96,16 @@ def test_one_process_has_a_median_and_no_interval() -> None:
     assert (found.num_processes, found.num_values) == (1, 3)
 
 
+def test_two_processes_have_no_interval_unless_the_rules_of_their_time_gave_one() -> None:
+    two = samples((1.0,), (1.1,))
+    assert (summarize(two).low_sec, summarize(two).high_sec) == (None, None)
+    then = summarize(two, SummaryRules(confidence=0.9, unstable_cv=0.01, interval_processes=2))
+    assert then.low_sec is not None and then.low_sec < 0.9
+    assert then.confidence == 0.9
+    assert then.unstable
+    assert speed_ratio(two, samples((2.0,), (2.1,))).low is None
+
+
 def test_nothing_measured_is_nothing_to_summarise() -> None:
     with pytest.raises(ValueError, match="no values"):
         summarize([])
@@ -104,7 +115,7 @@ def test_processes_that_disagree_are_unstable_and_the_reason_carries_the_numbers
     found = summarize(around(1.0, 0.8, 1.0, 1.2))
     assert found.unstable
     assert found.unstable_reason is not None
-    assert "20%" in found.unstable_reason
+    assert "20.0%" in found.unstable_reason
     assert "3 processes" in found.unstable_reason
 
 
@@ -260,7 +271,7 @@ def test_independent_ratios_need_values_on_both_sides() -> None:
 
 
 def test_equal_processes_give_an_interval_without_width() -> None:
-    assert welch_interval([1.0, 1.0], [0.5, 0.5], 0.95) == (0.5, 0.5)
+    assert welch_interval([1.0] * 3, [0.5] * 3, 0.95) == (0.5, 0.5)
     assert t_interval([0.5, 0.5, 0.5], 0.95) == (0.5, 0.5)
 
 

@@ -21,7 +21,7 @@ from bench_core.results import (
     summarize_references,
     write_result,
 )
-from bench_core.statistics import summarize
+from bench_core.statistics import TODAY, summarize
 
 PROCESSES, BLOCKS, VALUES = 6, 2, 3
 CONDITIONS = Conditions(
@@ -128,6 +128,7 @@ def make_result(
         num_processes=PROCESSES,
         measurements=whole,
         references=summarize_references(whole),
+        rules=TODAY,
     )
     return msgspec.structs.replace(result, **changes)
 
@@ -156,6 +157,7 @@ def commit_bundle(bundle: Bundle, folder: Path) -> Path:
     folder.mkdir(parents=True)
     (folder / "resolved_config.toml").write_text(tomli_w.dumps(bundle.config))
     (folder / "environment.json").write_bytes(msgspec.json.encode(bundle.environment))
+    (folder / "journal.jsonl").touch()
     for name, result in bundle.results.items():
         write_result(folder / name, result)
     commit(folder, bundle.run_id, bundle.created_at)

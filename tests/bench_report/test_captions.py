@@ -81,3 +81,14 @@ def test_how_to_read_names_the_unit_and_the_baseline() -> None:
     assert "less is better" in how_to_read(UNITS["ms"], None)[0]
     assert "over that of kornia" in how_to_read(UNITS["img/s"], "kornia")[2]
     assert "the row's fastest" in how_to_read(UNITS["img/s"], None)[2]
+
+
+def test_a_caption_says_that_the_machine_was_busy_when_the_run_began_and_only_then() -> None:
+    result = make_result("kornia", {"Resize": 1e-3})
+    busy = {**ENVIRONMENT, "cpus_usable": [0, 1], "load_average": [2.5, 1.0, 0.5], "other_runs": 1}
+    line = told(result, environment=busy)
+    assert "busy when it began (load 2.50 on 2 processors)" in line
+    assert "beside 1 other run on the machine" in line
+    quiet = {**busy, "load_average": [0.5, 1.0, 0.5], "other_runs": 0}
+    assert "when it began" not in told(result, environment=quiet)
+    assert "other run" not in told(result, environment=quiet)

@@ -33,9 +33,9 @@ def test_wins_ties_and_what_was_not_compared_are_counted() -> None:
 
 
 def test_the_sentence_names_every_library_and_its_chances() -> None:
-    told = sentences(Highlights(3, {"ant": 1, "mole": 2}, {"ant": 3, "mole": 3}, 0, 1, 0))
+    told = sentences(Highlights(4, {"ant": 1, "mole": 2}, {"ant": 3, "mole": 4}, 1, 1, 0))
     assert told == (
-        "3 transforms compared; winners, of the rows a library has a number in: mole 2 of 3, ant 1 of 3; no winner: 0.",
+        "4 transforms compared. Clear winners: mole in 2, ant in 1 (of the 3 it has). Without a clear winner: 1.",
         "1 transform measured in one library only.",
     )
 

@@ -77,7 +77,7 @@ def test_columns_are_as_wide_in_the_source_as_their_widest_cell() -> None:
     assert markdown.table_lines(table) == [
         "| transform |         a 1 |",
         "| --------- | ----------: |",
-        "| Resize    | **1**\u00a0(0–2) |",
+        "| Resize    | **1**\u00a0(0\u2060–\u20602) |",
         "| P         |           – |",
     ]
 

@@ -16,22 +16,24 @@ def means(*results: Result, baseline: str | None = None) -> tuple[Mean, ...]:
     return geometric_means(section, build_rows(section, baseline), baseline)
 
 
-def test_the_mean_of_two_times_and_eight_times_is_four_times() -> None:
-    ant = make_result("ant", {"A": 1e-3, "B": 1e-3, "alone": 1e-3}, noise=1e-6)
-    (mean,) = means(ant, make_result("mole", {"A": 2e-3, "B": 8e-3}, noise=1e-6))
-    assert (mean.library, mean.reference, mean.num_transforms) == ("mole", "ant", 2)
+def test_the_mean_of_two_four_and_eight_times_is_four_times() -> None:
+    ant = make_result("ant", {"A": 1e-3, "B": 1e-3, "C": 1e-3, "alone": 1e-3}, noise=1e-6)
+    (mean,) = means(ant, make_result("mole", {"A": 2e-3, "B": 4e-3, "C": 8e-3}, noise=1e-6))
+    assert (mean.library, mean.reference, mean.num_transforms) == ("mole", "ant", 3)
     assert mean.ratio == pytest.approx(1 / 4, rel=1e-3)
-    # Student's t with one degree of freedom reaches 12.706 standard errors; that of log 2 and log 8 is log 2.
-    assert mean.low == pytest.approx(math.exp(-math.log(4) - 12.706 * math.log(2)), rel=1e-2)
+    # Student's t with two degrees of freedom reaches 4.303 standard errors; here that is log 2 over the root of 3.
+    assert mean.low == pytest.approx(math.exp(-math.log(4) - 4.303 * math.log(2) / math.sqrt(3)), rel=1e-2)
     assert mean.low is not None
     assert mean.high is not None
     assert mean.low < mean.ratio < 1 < mean.high
 
 
-def test_one_common_transform_has_no_interval() -> None:
+def test_too_few_common_transforms_have_no_interval() -> None:
     (mean,) = means(make_result("ant", {"A": 1e-3}), make_result("mole", {"A": 2e-3}))
     assert (mean.low, mean.high, mean.num_transforms) == (None, None, 1)
     assert "1 transform)" in sentence([mean])
+    (mean,) = means(make_result("ant", {"A": 1e-3, "B": 1e-3}), make_result("mole", {"A": 2e-3, "B": 3e-3}))
+    assert (mean.low, mean.high, mean.num_transforms) == (None, None, 2)
 
 
 def test_the_reference_is_the_library_ahead_and_its_name_does_not_matter() -> None:

@@ -101,7 +101,7 @@ def report_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
     outputs.mkdir(parents=True)
     Image.new("RGB", (8, 8)).save(outputs / "input.png")
     for library, shade in SHADES.items():
-        for transform in ("Resize", "Blur"):
+        for transform in ("Resize", "Blur", "Invert"):
             Image.new("RGB", (8, 8), (shade,) * 3).save(outputs / f"{library}_{transform}.png")
     commit(run, "run-a", "2026-12-01T05:00:00+00:00")
     path = folder / "results.html"

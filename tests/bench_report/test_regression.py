@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 import pytest
 from bench_core.results import Block
-from bench_core.statistics import Verdict, independent_ratio
+from bench_core.statistics import Verdict, independent_ratio, summarize
 from bench_report.regression import CellKey, Change, Pair, Rules, Why, changes, judge
 
 from tests.bench_report.factory import make_measurement
@@ -92,9 +92,17 @@ def test_the_movement_of_the_machine_is_told() -> None:
     assert movement.num_cells == 2
 
 
-def test_one_process_has_no_interval_and_no_verdict() -> None:
-    change = only(pair(3.0, processes=1))
-    assert (change.low, change.high, change.why) == (None, None, Why.ONE_PROCESS)
+def test_speeds_before_and_after_are_those_of_the_tables() -> None:
+    found = pair(1.3, noise=0.2)
+    change = only(found)
+    assert change.base_sec == summarize([block.sample() for block in found.base[0]]).median_sec
+    assert change.new_sec == summarize([block.sample() for block in found.new[0]]).median_sec
+
+
+@pytest.mark.parametrize("processes", [1, 2])
+def test_too_few_processes_have_no_interval_and_no_verdict(processes: int) -> None:
+    change = only(pair(3.0, processes=processes))
+    assert (change.low, change.high, change.why) == (None, None, Why.FEW_PROCESSES)
 
 
 def test_an_unstable_cell_is_not_called_however_large_the_change() -> None:

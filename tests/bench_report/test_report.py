@@ -35,7 +35,7 @@ def test_a_mixture_is_refused_and_with_leave_it_is_shown_without_a_winner() -> N
     assert caught.value.code == ExitCode.FAILED
     (part,) = build_report([bundle], Options(allow_mixed=True)).parts
     assert any("threads asked for" in notice for notice in part.sheet.notices)
-    assert "no winner: 1" in part.highlights[0]
+    assert "Without a clear winner: 1." in part.highlights[0]
 
 
 def test_a_compact_sheet_is_one_table() -> None:

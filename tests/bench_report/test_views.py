@@ -9,11 +9,13 @@ from bench_report.sections import sections
 from bench_report.table import Cell, Sheet, Table
 from bench_report.views import NOT_OFFERED, UNSTABLE, build_sheet
 
-from tests.bench_report.factory import make_bundle, make_measurement, make_result, not_measured
+from tests.bench_report.factory import ENVIRONMENT, make_bundle, make_measurement, make_result, not_measured
 
 
-def sheet_of(*results: Result, unit: str = "img/s", baseline: str | None = None, copy_share: bool = False) -> Sheet:
-    (section,) = sections([make_bundle(results)])
+def sheet_of(
+    *results: Result, unit: str = "img/s", baseline: str | None = None, copy_share: bool = False, **bundle: object
+) -> Sheet:
+    (section,) = sections([make_bundle(results, **bundle)])
     rows = build_rows(section, baseline)
     return build_sheet(section, rows, UNITS[unit], baseline=baseline, copy_share=copy_share)
 
@@ -74,21 +76,26 @@ def test_the_same_reason_is_one_footnote() -> None:
     assert sheet.tables[0].heads[1] == "kornia (version unknown)"
 
 
+def test_a_library_that_was_left_out_as_a_whole_is_told_under_its_table_and_no_other() -> None:
+    left_out = {"pillow, image-rgb, micro, cpu": "it cannot", "pillow, image-rgb, micro, gpu": "elsewhere"}
+    sheet = sheet_of(make_result("kornia", {"A": 1e-3}), environment={**ENVIRONMENT, "excluded_jobs": left_out})
+    assert sheet.legend == (("not in the table", "pillow: it cannot"),)
+
+
 def test_an_unstable_cell_is_marked_and_the_legend_has_its_figure() -> None:
     sheet = sheet_of(make_result("kornia", {"Flip": make_measurement(1e-4, noise=0.5), "Pad": 1e-3}))
     assert cell_of(sheet.tables[0], "Flip").mark == UNSTABLE
     assert cell_of(sheet.tables[0], "Pad").mark is None
     ((mark, meaning),) = sheet.legend
     assert mark == UNSTABLE
-    assert "kornia: Flip" in meaning
-    assert "Pad" not in meaning
+    assert "1 of 2 cells of kornia (up to " in meaning
 
 
 def test_one_process_has_no_interval_and_says_so() -> None:
-    sheet = sheet_of(make_result("kornia", {"Resize": make_measurement(1e-3, processes=1)}))
+    sheet = sheet_of(make_result("kornia", {"Resize": make_measurement(1e-3, processes=2)}))
     cell = cell_of(sheet.tables[0], "Resize")
     assert cell.interval is None
-    assert "one process" in sheet.notes[cell.notes[0] - 1]
+    assert "fewer than 3 processes" in sheet.notes[cell.notes[0] - 1]
 
 
 def test_a_number_of_a_transform_that_changed_nothing_says_so() -> None:

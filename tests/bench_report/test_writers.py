@@ -49,7 +49,7 @@ def test_the_json_carries_runs_conditions_and_highlights() -> None:
     (table,) = found["tables"]
     assert table["libraries"] == {"ant": "1.2.3", "mole": "1.2.3"}
     assert table["differences"] == []
-    assert "ant 1 of 1" in table["highlights"][0]
+    assert "ant in 1, mole in 0" in table["highlights"][0]
 
 
 @pytest.mark.parametrize("text", ['a,b"c"\nd', "=HYPERLINK(1)", "+1", "-1", "@x", "\t=1"])

@@ -99,7 +99,7 @@ class Library(ABC):
 
     @abstractmethod
     def copy(self, item: Item) -> Item:
-        """Copy an item in its native format: the yardstick, the least any transform that writes an output must do."""
+        """Copy an item in its native format: the yardstick, about what a transform does that only writes."""
 
     @abstractmethod
     def seed(self, seed: int, operation: Operation) -> None:

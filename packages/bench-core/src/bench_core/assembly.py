@@ -22,7 +22,7 @@ from bench_core.results import (
     summarize_references,
     write_result,
 )
-from bench_core.statistics import summarize
+from bench_core.statistics import TODAY, summarize
 
 
 def write_results(folder: Path, plan: Plan, config: Config, catalog: Catalog, state: State) -> list[Result]:
@@ -68,6 +68,7 @@ def assemble(job: Job, config: Config, catalog: Catalog, state: State) -> Result
         num_processes=config.processes,
         measurements=measurements,
         references=summarize_references(measurements),
+        rules=TODAY,
     )
 
 

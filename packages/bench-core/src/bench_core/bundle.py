@@ -7,15 +7,19 @@ A run that scored models holds parts/ in place of the journal, and
 <dataset>/<model>_score_results.json  <dataset>/<model>_predictions.npz  <dataset>/structures.npz
 """
 
+import os
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, NoReturn, TypeVar
 
 import msgspec
 
 from bench_core.config import FILE_NAME
 from bench_core.errors import BenchError, ExitCode
 from bench_core.files import read_toml, sha256_bytes, sha256_file, write_atomically
-from bench_core.results import MAX_FILE_BYTES, Result, read_result
+from bench_core.invocation import command
+from bench_core.journal import FILE_NAME as JOURNAL
+from bench_core.results import MAX_FILE_BYTES, Result, file_name, read_result
 from bench_core.scores import (
     PREDICTIONS_SUFFIX,
     STRUCTURES,
@@ -31,6 +35,8 @@ from bench_core.scores import (
 COMMITTED = "COMMITTED.json"
 CONFIG = FILE_NAME
 ENVIRONMENT = "environment.json"
+OUTPUTS = "outputs"
+PUBLICATION = "publication.json"  # in a published run, which has no journal
 LOCK = ".lock"
 BUNDLE_VERSION = 1
 
@@ -55,6 +61,10 @@ class Known(msgspec.Struct, frozen=True):
     cpu: str | None = None
     memory_total_bytes: Annotated[int, msgspec.Meta(ge=0, le=2**62)] | None = None
     governors: tuple[str, ...] = ()
+    cpus_usable: tuple[int, ...] = ()
+    load_average: tuple[float, ...] = ()  # when the run began
+    other_runs: Annotated[int, msgspec.Meta(ge=0)] = 0  # of ours, that measured on the machine then
+    excluded_jobs: dict[str, str] = {}  # "library, scenario, mode, device" -> why it was not run
     git_commit: str | None = None
     git_dirty: bool | None = None
 
@@ -72,6 +82,22 @@ class Bundle(msgspec.Struct, frozen=True):
     scores: dict[str, ScoreResult] = {}  # of models, by path
 
 
+class Identity(msgspec.Struct, frozen=True):
+    """What COMMITTED.json says of a run, whatever else stands in it."""
+
+    created_at: str
+    run_id: str
+
+
+def identity(path: Path) -> Identity:
+    """When a committed run was made and what it is called; nothing else of it is read or checked.
+
+    Raises:
+        BenchError: its COMMITTED.json cannot be read.
+    """
+    return _read_json(path / COMMITTED, Identity)
+
+
 def is_committed(path: Path) -> bool:
     return (path / COMMITTED).is_file()
 
@@ -80,7 +106,8 @@ def commit(path: Path, run_id: str, created_at: str) -> None:
     """Hash every file of a finished run and write COMMITTED.json.
 
     Raises:
-        BenchError: a file cannot be read or written.
+        BenchError: a file cannot be written.
+        OSError: one cannot be read.
     """
     files = {name: sha256_file(path / name) for name in files_of(path)}
     commitment = Commitment(bundle_version=BUNDLE_VERSION, run_id=run_id, created_at=created_at, files=files)
@@ -99,15 +126,12 @@ def load_bundle(path: Path) -> Bundle:
     scores = {name: read_score(path / name) for name in names if name.endswith(SUFFIX)}
     if not results and not scores:
         raise BenchError(f"{path}: holds no result", ExitCode.BUNDLE)
+    for name, result in results.items():
+        _check_place(path, name, result, commitment)
+    if results and JOURNAL not in commitment.files and PUBLICATION not in commitment.files:
+        raise BenchError(f"{path / JOURNAL}: is missing; the bundle is damaged", ExitCode.BUNDLE)
     for name, score in scores.items():
-        _check_score(path, name, score)
-    run_ids = {name: result.run_id for name, result in results.items()}
-    for name, run_id in {**run_ids, **{name: score.run_id for name, score in scores.items()}}.items():
-        if run_id != commitment.run_id:
-            raise BenchError(
-                f"{path / name}: is of run {run_id}, not of {commitment.run_id}; the bundle is damaged",
-                ExitCode.BUNDLE,
-            )
+        _check_score(path, name, score, commitment)
     return Bundle(
         path=path,
         run_id=commitment.run_id,
@@ -120,8 +144,33 @@ def load_bundle(path: Path) -> Bundle:
     )
 
 
-def _check_score(path: Path, name: str, score: ScoreResult) -> None:
-    """What a model scored follows from its predictions."""
+def _check_place(path: Path, name: str, result: Result, commitment: Commitment) -> None:
+    """Hashes can be made to agree by anybody: a result also has to be of this run, and where its content belongs."""
+    if result.run_id != commitment.run_id:
+        raise BenchError(
+            f"{path / name}: is of run {result.run_id}, not of {commitment.run_id}; the bundle is damaged",
+            ExitCode.BUNDLE,
+        )
+    where = file_name(result.scenario, result.library, result.mode, result.device)
+    if name != where:
+        raise BenchError(f"{path / name}: holds what belongs into {where}; the bundle is damaged", ExitCode.BUNDLE)
+    for transform, found in result.measurements.items():
+        picture = found.output and found.output.thumbnail
+        if picture and f"{OUTPUTS}/{result.scenario}/{picture}" not in commitment.files:
+            raise BenchError(
+                f"{path / name}: {transform} names the picture {picture}, which is not in {OUTPUTS}/{result.scenario}; "
+                "the bundle is damaged",
+                ExitCode.BUNDLE,
+            )
+
+
+def _check_score(path: Path, name: str, score: ScoreResult, commitment: Commitment) -> None:
+    """A score is of this run too, and follows from its predictions."""
+    if score.run_id != commitment.run_id:
+        raise BenchError(
+            f"{path / name}: is of run {score.run_id}, not of {commitment.run_id}; the bundle is damaged",
+            ExitCode.BUNDLE,
+        )
     if score.scores:
         structures = read_structures((path / name).with_name(STRUCTURES))
         predictions = read_predictions(path / f"{stem_of(name)}{PREDICTIONS_SUFFIX}")
@@ -168,7 +217,7 @@ def _compare(path: Path) -> Commitment:
         raise BenchError(f"{path}: is no run: there is neither {COMMITTED} nor {CONFIG}", ExitCode.BUNDLE)
     if not is_committed(path):
         raise BenchError(
-            f"{path}: not committed: the run did not finish. Go on with: bench run --resume {path}",
+            f"{path}: not committed: the run did not finish. Go on with: {command('run', '--resume', path)}",
             ExitCode.BUNDLE,
         )
     commitment = _read_json(path / COMMITTED, Commitment)
@@ -178,7 +227,7 @@ def _compare(path: Path) -> Commitment:
             f"(this is version {BUNDLE_VERSION})",
             ExitCode.BUNDLE,
         )
-    for entry in path.rglob("*"):  # what a link leads to is not kept with the run
+    for entry in _entries(path):  # what a link leads to is not kept with the run
         if entry.is_symlink() or not (entry.is_file() or entry.is_dir()):
             raise BenchError(f"{entry}: is a link, or no regular file; the bundle is damaged", ExitCode.BUNDLE)
     there, committed = set(files_of(path)), commitment.files.keys()
@@ -193,8 +242,18 @@ def _compare(path: Path) -> Commitment:
 
 def files_of(path: Path) -> list[str]:
     """Paths below a run directory of everything that is committed: all but the marker and the lock."""
-    found = (file.relative_to(path).as_posix() for file in path.rglob("*") if file.is_file())
+    found = (file.relative_to(path).as_posix() for file in _entries(path) if file.is_file())
     return sorted(name for name in found if name not in (COMMITTED, LOCK))
+
+
+def _entries(path: Path) -> Iterator[Path]:
+    """Every file and folder below a folder; an `OSError` for one that cannot be read, whose files are not missing."""
+
+    def refuse(error: OSError) -> NoReturn:
+        raise error
+
+    for folder, folders, files in os.walk(path, onerror=refuse):
+        yield from (Path(folder, name) for name in (*folders, *files))
 
 
 def _read_json(path: Path, kind: type[Read]) -> Read:

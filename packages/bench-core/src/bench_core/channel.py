@@ -23,6 +23,15 @@ class Channel:
         while data:
             data = data[os.write(self._write_fd, data) :]
 
+    def report_ready(self, ready: protocol.Ready) -> None:
+        """Say that everything is imported, so that the measurement's own limit begins; not counted as waiting.
+
+        Raises:
+            EOFError: the worker has gone.
+        """
+        self.send(ready)
+        self._wait_for_go()
+
     def take_turn(self) -> None:
         """Say that the next step is ready, and wait until nobody else is measuring.
 
@@ -31,9 +40,12 @@ class Channel:
         """
         began = time.perf_counter()
         self.send(protocol.Turn())
+        self._wait_for_go()
+        self.waited_sec += time.perf_counter() - began
+
+    def _wait_for_go(self) -> None:
         if os.read(self._go_fd, 1) != GO:
             raise EOFError("the worker has gone")
-        self.waited_sec += time.perf_counter() - began
 
 
 class Frame:

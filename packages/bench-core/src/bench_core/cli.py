@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NoReturn, Protocol
 
 from bench_core import commands, suggest, terminal
 from bench_core.errors import BenchError, ExitCode
+from bench_core.invocation import command
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -67,7 +68,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"bench: {terminal.visible(str(error))}", file=sys.stderr)
         return int(error.code)
     except KeyboardInterrupt:
-        print("bench: interrupted; a run that had begun continues with: bench run --resume DIR", file=sys.stderr)
+        go_on = command("run", "--resume", "DIR")
+        print(f"bench: interrupted; a run that had begun continues with: {go_on}", file=sys.stderr)
         return int(ExitCode.INTERRUPTED)
     except BrokenPipeError:
         # Raised by a pipe to a worker as well, which is no reason to be quiet.
@@ -103,10 +105,10 @@ def _dispatch(arguments: list[str]) -> int:
         print(f"bench-core {version('bench-core')}")
         return int(ExitCode.OK)
     name, *rest = arguments
-    command = _load(name)
-    parser = Parser(prog=f"bench {name}", description=command.HELP, allow_abbrev=False)
-    command.add_arguments(parser)
-    code = command.run(parser.parse(rest))
+    module = _load(name)
+    parser = Parser(prog=command(name), description=module.HELP, allow_abbrev=False)
+    module.add_arguments(parser)
+    code = module.run(parser.parse(rest))
     sys.stdout.flush()  # so that a closed pipe shows here
     return int(code)
 
@@ -125,8 +127,8 @@ def _load(name: str) -> Command:
     if name in ELSEWHERE:
         raise _missing(name)
     if name.startswith("-"):
-        raise BenchError(f"expected a command before {name!r}; bench --help shows all")
-    raise suggest.unknown("command", name, _unique([*commands.NAMES, *ELSEWHERE, *offered]), hint="bench --help")
+        raise BenchError(f"expected a command before {name!r}; {command('--help')} shows all")
+    raise suggest.unknown("command", name, _unique([*commands.NAMES, *ELSEWHERE, *offered]), hint=command("--help"))
 
 
 def _missing(name: str) -> BenchError:
@@ -180,7 +182,7 @@ def _overview() -> str:
     lines = [
         "bench measures other people's libraries side by side under equal, recorded conditions.",
         "",
-        "usage: bench COMMAND [options]        bench COMMAND --help shows a command's options",
+        f"usage: {command('COMMAND')} [options]        {command('COMMAND', '--help')} shows a command's options",
         "",
         *(f"  {name:<10}{text}" for name, text in listed.items()),
     ]

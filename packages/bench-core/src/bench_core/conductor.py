@@ -13,6 +13,7 @@ import psutil
 
 from bench_core import journal as log
 from bench_core import policy, protocol, schedule
+from bench_core.bundle import OUTPUTS
 from bench_core.catalog import Catalog
 from bench_core.config import Config
 from bench_core.crew import Crew
@@ -25,7 +26,6 @@ from bench_core.progress import LaneBars, LoadingBar
 from bench_core.results import Block
 from bench_core.seeds import derive_seed, value_seeds
 
-OUTPUTS = "outputs"
 LOGS = "logs"
 
 

@@ -1,6 +1,7 @@
 """A run's configuration: resolved once (see bench_core.resolve), checked, written beside the results."""
 
 import re
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -101,6 +102,11 @@ def dump_config(config: Config) -> str:
     import tomli_w
 
     return _HEADER + tomli_w.dumps(canonical(config))
+
+
+def run_name(now: datetime, config: Config) -> str:
+    """What a run of that time (UTC) is called: its folder, and the beginning of its identity."""
+    return f"{now:%Y%m%dT%H%M%SZ}-{config.profile}"
 
 
 def config_sha256(config: Config) -> str:

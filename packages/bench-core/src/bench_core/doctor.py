@@ -13,8 +13,9 @@ import psutil
 from bench_core import machine, policy, sample
 from bench_core.environment import needs_build
 from bench_core.errors import BenchError
+from bench_core.invocation import command
 from bench_core.matrix import Matrix
-from bench_core.threads import VARIABLES, affinity
+from bench_core.threads import VARIABLES
 
 # Modules of bench-core[conduct], which a run needs and a plan does not.
 CONDUCTING = ("filelock", "scipy", "tomli_w", "tqdm")
@@ -41,11 +42,11 @@ def examine(
 ) -> list[Check]:
     """Every check, in the order of how often it is the cause."""
     return [
-        check_load(machine.load_average(), _processors()),
+        check_load(machine.load_average(), machine.processors()),
         check_governor(machine.governors(system)),
         check_turbo(machine.turbo(system)),
         check_smt(machine.smt(system)),
-        check_quota(machine.cpu_quota(system), _processors()),
+        check_quota(machine.cpu_quota(system), machine.processors()),
         check_swap(psutil.swap_memory().used),
         check_battery(),
         check_variables(environ),
@@ -57,15 +58,11 @@ def examine(
     ]
 
 
-def _processors() -> int:
-    return len(affinity()) or os.cpu_count() or 1
-
-
 def check_load(averages: list[float], processors: int) -> Check:
     if not averages:
         return Check("load", Level.UNKNOWN, "this system has no load average")
     found = f"{averages[0]:.2f} over the last minute, on {processors} processors"
-    if averages[0] <= policy.LOAD_FRACTION * processors:
+    if not machine.is_busy(averages, processors):
         return Check("load", Level.OK, found)
     return Check("load", Level.WARN, found, "something else is working: stop it, or wait")
 
@@ -144,9 +141,9 @@ def check_sample(root: Path) -> Check:
     if folder.is_dir():
         return Check("dataset", Level.OK, f"the embedded sample is built ({sample.VERSION})")
     if find_spec("skimage") is None:
-        advice = "install bench-core[sample] and run bench sample, or use your own images (--data-dir)"
+        advice = f"install bench-core[sample] and run {command('sample')}, or use your own images (--data-dir)"
         return Check("dataset", Level.WARN, "the embedded sample is not built", advice)
-    return Check("dataset", Level.WARN, "the embedded sample is not built", "build it: bench sample (a second)")
+    return Check("dataset", Level.WARN, "the embedded sample is not built", f"build it: {command('sample')} (a second)")
 
 
 def check_environment(root: Path, matrix: Matrix, group: str) -> Check:
@@ -159,7 +156,7 @@ def check_environment(root: Path, matrix: Matrix, group: str) -> Check:
     if find_spec("uv") is None:
         advice = "uv is not installed beside this Python: make setup, or measure in this Python (--here)"
         return Check(group, Level.STOP, f"its environment is to be built ({reason})", advice)
-    advice = f"bench env {group} builds it now, else bench run does; minutes"
+    advice = f"{command('env', group)} builds it now, else the run does; minutes"
     return Check(group, Level.WARN, f"its environment is to be built ({reason})", advice)
 
 
@@ -187,4 +184,4 @@ def check_results(root: Path) -> Check:
     nearest = folder if folder.exists() else root
     if nearest.is_dir() and os.access(nearest, os.W_OK | os.X_OK):
         return Check("results", Level.OK, "the folder for results can be written")
-    return Check("results", Level.STOP, f"{nearest} cannot be written", "give another folder to bench run: --output")
+    return Check("results", Level.STOP, f"{nearest} cannot be written", "give the run another folder: --output")

@@ -15,6 +15,7 @@ import msgspec
 from bench_core.errors import BenchError, ExitCode
 from bench_core.files import sha256_file, write_atomically
 from bench_core.installer import run_uv
+from bench_core.invocation import command
 from bench_core.matrix import Matrix
 from bench_core.suggest import unknown
 
@@ -55,7 +56,7 @@ def lock_sha256(root: Path, group: str) -> str:
         return sha256_file(path)
     except OSError as error:
         raise BenchError(
-            f"{path}: cannot be read ({error.strerror}); make it with `bench lock --group {group}`",
+            f"{path}: cannot be read ({error.strerror}); make it with: {command('lock', '--group', group)}",
             ExitCode.ENVIRONMENT,
         ) from error
 

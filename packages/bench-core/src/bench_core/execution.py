@@ -6,19 +6,21 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import msgspec
 from filelock import FileLock, Timeout
 
-from bench_core import bundle, dataset, environment
+from bench_core import bundle, dataset, disturbance, environment
 from bench_core import journal as log
 from bench_core.assembly import write_results
 from bench_core.catalog import Catalog
-from bench_core.conductor import OUTPUTS, Interpreters, conduct
-from bench_core.config import Config, config_sha256, dump_config
+from bench_core.conductor import Interpreters, conduct
+from bench_core.config import Config, config_sha256, dump_config, run_name
 from bench_core.errors import BenchError, ExitCode
 from bench_core.files import sha256_code, write_atomically
 from bench_core.inspection import thumbnail_png
+from bench_core.invocation import command
 from bench_core.journal import Header, Journal
 from bench_core.machine import describe_machine
 from bench_core.matrix import Matrix
@@ -55,6 +57,7 @@ def execute(
     folder: Path,
     *,
     interpreters: Callable[[], Interpreters],
+    now: datetime | None = None,
     resume: bool = False,
     show_progress: bool = True,
 ) -> Outcome:
@@ -62,23 +65,24 @@ def execute(
 
     Args:
         interpreters: finds or builds what measures, once the data are known to be there (`managed` or `here`).
+        now: when the run began, UTC; it names the run.
 
     Raises:
         BenchError: the folder is in use, not empty or cannot be written; the data are missing or unreadable; or the
             run cannot be resumed because something changed.
         KeyboardInterrupt: what is finished is kept; `resume` goes on.
     """
-    with _owned(folder):
-        _check_folder(folder, resume=resume)
+    with _owned(folder, resume=resume):
         subset = _choose_items(root, config, show_progress=show_progress)
+        described = _describe(root, plan)  # before environments are built, which is work of our own
         found = interpreters()
         if not (folder / bundle.CONFIG).exists():  # before the journal: where there is one, the run can be resumed
             write_atomically(folder / bundle.CONFIG, dump_config(config).encode())
         with _resumable(folder):
             journal = Journal.open(folder / log.FILE_NAME)
             try:
-                header = _agree(journal, config, found, subset, folder, root)
-                _write_beginnings(folder, subset, plan, root)
+                header = _agree(journal, config, found, subset, folder, root, now or datetime.now(UTC))
+                _write_beginnings(folder, subset, plan, described)
                 conduct(
                     plan,
                     config,
@@ -106,18 +110,24 @@ def _resumable(folder: Path) -> Iterator[None]:
         if error.code not in (ExitCode.OUTPUT, ExitCode.DATA):
             raise
         raise BenchError(
-            f"{error}. What was measured is kept; once this is mended, go on by: bench run --resume {folder}",
+            f"{error}. What was measured is kept; once this is mended, go on by: {command('run', '--resume', folder)}",
             error.code,
         ) from error
 
 
 @contextmanager
-def _owned(folder: Path) -> Iterator[None]:
-    """Hold the run directory for this process alone; one in which nothing was begun is not left behind."""
+def _owned(folder: Path, *, resume: bool) -> Iterator[None]:
+    """Hold the run directory for this process alone; one in which nothing was begun is not left behind.
+
+    A folder that is refused stays as it was: it is looked at before the lock is made, and again behind it.
+    """
     try:
+        if folder.is_dir() and not (folder / bundle.LOCK).exists():
+            _check_folder(folder, resume=resume)
         folder.mkdir(parents=True, exist_ok=True)
         with FileLock(folder / bundle.LOCK, blocking=False):
             try:
+                _check_folder(folder, resume=resume)
                 yield
             finally:
                 if [path.name for path in folder.iterdir()] == [bundle.LOCK]:
@@ -141,7 +151,8 @@ def _check_folder(folder: Path, *, resume: bool) -> None:
     if resume and not journal.exists():
         raise BenchError(f"{folder}: nothing to resume: there is no {log.FILE_NAME}", ExitCode.RESUME)
     if not resume and any(path.name != bundle.LOCK for path in folder.iterdir()):
-        hint = f"go on with it by: bench run --resume {folder}" if journal.exists() else "choose another --output"
+        go_on = f"go on with it by: {command('run', '--resume', folder)}"
+        hint = go_on if journal.exists() else "choose another --output"
         raise BenchError(f"{folder}: is not empty; {hint}", ExitCode.OUTPUT)
 
 
@@ -190,11 +201,12 @@ def _agree(
     subset: dataset.Subset,
     folder: Path,
     root: Path,
+    now: datetime,
 ) -> Header:
     """Begin the journal with what must not change, or compare with what it began with."""
-    now = datetime.now(UTC)
     header = Header(
-        run_id=f"{now:%Y%m%dT%H%M%SZ}-{config.profile}-{uuid.uuid4().hex[:6]}",
+        journal_version=log.VERSION,
+        run_id=f"{run_name(now, config)}-{uuid.uuid4().hex[:6]}",
         created_at=now.isoformat(timespec="seconds"),
         config_sha256=config_sha256(config),
         code_sha256=sha256_code(root),
@@ -221,13 +233,18 @@ def _agree(
     return then
 
 
-def _write_beginnings(folder: Path, subset: dataset.Subset, plan: Plan, root: Path) -> None:
+def _describe(root: Path, plan: Plan) -> dict[str, Any]:
+    """environment.json: the machine as it was when the run began, other runs that measured on it, what is left out."""
+    ours = {"other_runs": len(disturbance.other_runs()), "excluded_jobs": plan.excluded_jobs}
+    return describe_machine(root) | ours
+
+
+def _write_beginnings(folder: Path, subset: dataset.Subset, plan: Plan, described: dict[str, Any]) -> None:
     """What is known before anything is measured; a resumed run keeps what it began with."""
     written = folder / bundle.ENVIRONMENT
     if written.exists():
         return
     picture = thumbnail_png(next(dataset.load(subset)))
     for scenario in dict.fromkeys(job.scenario for job in plan.jobs):
-        write_atomically(folder / OUTPUTS / scenario / "input.png", picture)
-    description = msgspec.json.format(msgspec.json.encode(describe_machine(root)), indent=1)
-    write_atomically(written, description + b"\n")
+        write_atomically(folder / bundle.OUTPUTS / scenario / "input.png", picture)
+    write_atomically(written, msgspec.json.format(msgspec.json.encode(described), indent=1) + b"\n")

@@ -14,11 +14,9 @@ from typing import NoReturn
 import msgspec
 import psutil
 
-from bench_core import descendants, protocol
+from bench_core import descendants, policy, protocol
 from bench_core.channel import GO, Channel, Frame
 from bench_core.results import Status
-
-POLL_SEC = 0.25  # between looks at whether a silent child still lives
 
 Task = Callable[[Channel], protocol.Reply]
 
@@ -35,11 +33,13 @@ class Watch:
         timeout_sec: without a message for so long, in its own turn, the child's whole process group is killed.
         conductor_fd: end of file on it means that the conductor is gone.
         on_turn: called when the child waits for its turn; returns when it has it, or raises `Abandoned`.
+        start_timeout_sec: the limit until the child says `Ready`, where it imports before it answers; else None.
     """
 
     timeout_sec: float
     conductor_fd: int
     on_turn: Callable[[], None]
+    start_timeout_sec: float | None = None
 
 
 @dataclass(frozen=True)
@@ -135,8 +135,8 @@ def _await(child: Child, watch: Watch) -> protocol.Reply:
     try:
         reply = _converse(child, watch)
         ended = reply is None and _ends_soon(child.pid)
-    except TimeoutError:
-        return protocol.Failed(status=Status.TIMEOUT, reason=f"no answer within {watch.timeout_sec:g} s; it was killed")
+    except TimeoutError as error:
+        return protocol.Failed(status=Status.TIMEOUT, reason=f"no answer within {error}; it was killed")
     except msgspec.DecodeError as error:
         return protocol.Failed(status=Status.CRASHED, reason=f"its answer cannot be read: {error}")
     finally:
@@ -148,26 +148,34 @@ def _await(child: Child, watch: Watch) -> protocol.Reply:
 
 def _converse(child: Child, watch: Watch) -> protocol.Reply | None:
     """Give the child its turns until it has replied; None when it ended, or closed its pipe, before that."""
+    limit_sec = watch.start_timeout_sec or watch.timeout_sec
     while True:
-        body = _receive(child, watch)
+        body = _receive(child, watch, limit_sec)
         if body is None:
             return None
-        reply = protocol.decode_reply(body)
-        if not isinstance(reply, protocol.Turn):
-            return reply
-        watch.on_turn()
+        match protocol.decode_reply(body):
+            case protocol.Turn():
+                watch.on_turn()
+            case protocol.Ready() if watch.start_timeout_sec:
+                limit_sec = watch.timeout_sec
+            case reply:
+                return reply
         with contextlib.suppress(BrokenPipeError):  # it ended while it waited; the next look says how
             os.write(child.go_fd, GO)
 
 
-def _receive(child: Child, watch: Watch) -> bytes | None:
-    """The child's next message; None when it ended, or closed its pipe, before a whole one."""
-    frame, deadline, ended = Frame(), time.monotonic() + watch.timeout_sec, False
+def _receive(child: Child, watch: Watch, limit_sec: float) -> bytes | None:
+    """The child's next message; None when it ended, or closed its pipe, before a whole one.
+
+    Raises:
+        TimeoutError: it said nothing for `limit_sec`, which is the message.
+    """
+    frame, deadline, ended = Frame(), time.monotonic() + limit_sec, False
     while (body := frame.body) is None:
         left = deadline - time.monotonic()
         if left <= 0:
-            raise TimeoutError
-        wait_sec = 0 if ended else min(left, POLL_SEC)
+            raise TimeoutError(f"{limit_sec:g} s")
+        wait_sec = 0 if ended else min(left, policy.POLL_SEC)
         readable, _, _ = select.select([child.read_fd, watch.conductor_fd], [], [], wait_sec)
         if child.read_fd in readable:
             chunk = os.read(child.read_fd, 1 << 16)
@@ -186,12 +194,17 @@ def _receive(child: Child, watch: Watch) -> bytes | None:
 
 def _has_ended(pid: int) -> bool:
     """Whether a child has ended, leaving it to be reaped."""
-    return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+    if hasattr(os, "waitid"):
+        return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+    try:  # macOS, before Python 3.13
+        return bool(psutil.Process(pid).status() == psutil.STATUS_ZOMBIE)
+    except psutil.NoSuchProcess:
+        return True
 
 
 def _ends_soon(pid: int) -> bool:
     """Whether a child that closed its pipe did so because it ends: the system closes files before it says so."""
-    give_up = time.monotonic() + POLL_SEC * 4
+    give_up = time.monotonic() + policy.ENDING_SEC
     while not _has_ended(pid):
         if time.monotonic() > give_up:
             return False

@@ -12,6 +12,7 @@ from bench_core.errors import BenchError, ExitCode
 from bench_core.results import Block
 
 FILE_NAME = "journal.jsonl"
+VERSION = 1
 
 
 class Record(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="kind"):
@@ -21,6 +22,7 @@ class Record(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 class Header(Record, frozen=True, tag="header"):
     """First line: what must be the same when the run is resumed."""
 
+    journal_version: int
     run_id: str
     created_at: str
     config_sha256: str
@@ -66,6 +68,12 @@ class Lost(Record, frozen=True, tag="lost"):
     job: str
     reason: str
     detail: str | None = None
+
+
+class _Version(msgspec.Struct, frozen=True):
+    """What is read of the first line before anything else is taken for known."""
+
+    journal_version: object = None
 
 
 Line = Header | Started | Previewed | Timed | Failed | Lost
@@ -179,8 +187,19 @@ def read_state(path: Path) -> tuple[State, int]:
         if not line.endswith(b"\n"):
             break
         try:
+            if number == 1:
+                _check_version(path, msgspec.json.decode(line, type=_Version).journal_version)
             state.add(_decoder.decode(line))
         except msgspec.DecodeError as error:
             raise BenchError(f"{path}, line {number}: damaged ({error})", ExitCode.BUNDLE) from error
         whole += len(line)
     return state, whole
+
+
+def _check_version(path: Path, version: object) -> None:
+    if version != VERSION:
+        raise BenchError(
+            f"{path}: journal version {version!r} is not known here (this is version {VERSION}); go on with the "
+            "version of bench that began the run, or start a new one",
+            ExitCode.RESUME,
+        )

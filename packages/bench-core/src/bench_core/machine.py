@@ -15,6 +15,7 @@ from typing import Any
 
 import psutil
 
+from bench_core import policy
 from bench_core.threads import affinity
 
 TOOL_TIMEOUT_SEC = 10.0
@@ -110,6 +111,16 @@ def cpu_quota(system: Path = SYSTEM) -> float | None:
 def load_average() -> list[float]:
     """Over 1, 5 and 15 minutes; empty where there is none."""
     return [round(value, 2) for value in os.getloadavg()] if hasattr(os, "getloadavg") else []
+
+
+def processors() -> int:
+    """How many this process may use."""
+    return len(affinity()) or os.cpu_count() or 1
+
+
+def is_busy(averages: Sequence[float], processors: int) -> bool:
+    """Whether so much else works on a machine that measurements on it are noisy, by its 1-minute load average."""
+    return bool(averages) and averages[0] > policy.LOAD_FRACTION * processors
 
 
 def gpus() -> list[dict[str, str]]:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from bench_core.catalog import load_catalog
 from bench_core.config import ALL, FILE_NAME, ISOLATIONS, Config
+from bench_core.invocation import command
 from bench_core.matrix import Matrix
 from bench_core.profiles import load_profile
 from bench_core.resolve import resolve
@@ -54,7 +55,7 @@ OPTIONS = {key: text[0] for table in (_NAMES, _TEXTS, _NUMBERS, _SWITCHES) for k
 def add_config_arguments(parser: argparse.ArgumentParser) -> None:
     """Options that describe a run. Absent ones do not appear in the namespace."""
     source = parser.add_argument_group("configuration").add_mutually_exclusive_group()
-    source.add_argument("--profile", metavar="NAME", help="a run shape of profiles/ (bench list profiles)")
+    source.add_argument("--profile", metavar="NAME", help=f"a run shape of profiles/ ({command('list', 'profiles')})")
     source.add_argument("--config", metavar="FILE", type=Path, help=f"a TOML file, such as a run's {FILE_NAME}")
     overrides = parser.add_argument_group(
         "overrides", "Each replaces what the profile or file says; where NAME may be several, repeat or use commas."

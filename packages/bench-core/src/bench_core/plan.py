@@ -7,7 +7,9 @@ from bench_core.catalog import Catalog
 from bench_core.config import Config
 from bench_core.errors import BenchError
 from bench_core.estimate import estimate_minutes
+from bench_core.invocation import command
 from bench_core.matrix import Matrix
+from bench_core.results import file_name
 from bench_core.support import offered
 
 
@@ -27,8 +29,7 @@ class Job(msgspec.Struct, frozen=True):
     @property
     def file_name(self) -> str:
         """Path of the result file inside the run directory."""
-        device = "" if self.device == "cpu" else f"_dev-{self.device}"
-        return f"{self.scenario}/{self.library}_{self.mode}{device}_results.json"
+        return file_name(self.scenario, self.library, self.mode, self.device)
 
 
 class Plan(msgspec.Struct, frozen=True):
@@ -50,7 +51,7 @@ def make_plan(matrix: Matrix, catalog: Catalog, config: Config) -> Plan:
                 exclusion.transform,
                 catalog.transforms,
                 source="matrix.toml, exclusions",
-                hint="bench list transforms",
+                hint=command("list", "transforms"),
             )
     jobs: list[Job] = []
     excluded_jobs: dict[str, str] = {}

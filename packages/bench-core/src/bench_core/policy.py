@@ -26,10 +26,15 @@ PREFLIGHT_ITEMS = 10
 TIMEOUT_SEC = 120.0
 TIMEOUT_FACTOR = 10.0  # or this many times what the preflight lets expect, if that is longer
 START_TIMEOUT_SEC = 300.0  # import and decoding
+GRACE_SEC = 15.0  # beyond these, until the conductor no longer waits for the worker that enforces them
+STOP_SEC = 2.0  # a worker that is told to stop has so long to do it
+POLL_SEC = 0.25  # between looks at whether a process that says nothing still lives
+ENDING_SEC = 1.0  # a process that closed its pipe has so long to be seen to end
 MEMORY_LIMIT_FRACTION = 0.8  # of the memory available when the run starts
 
 # Statistics.
 CONFIDENCE = 0.95  # of every printed interval
+INTERVAL_PROCESSES = 3  # of fewer no interval is printed: of two, Student's t reaches 13 standard errors to each side
 VERDICT_CONFIDENCE = 0.995  # an interval this sure must exclude a ratio of 1 before anybody is called faster
 MIN_EFFECT = 0.02  # and the ratio must differ from 1 by at least this
 UNPAIRED_MIN_EFFECT = 1.0  # twice as fast, between two runs: run after run, one library scatters by up to 27 %
@@ -40,6 +45,7 @@ UNSTABLE_CV = 0.10  # coefficient of variation of process medians over which a r
 # What is kept of an output.
 THUMBNAIL_PX = 128
 ERROR_LINES = 6  # last traceback lines that are recorded
+LOG_MAX_BYTES = 4 * 1024**2  # of what one worker's library prints; it may print without end
 
 # What a run is when nobody says otherwise, and where it goes, below the checkout.
 RUNS = "results/runs"

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from bench_core import suggest
+from bench_core.invocation import command
 from bench_core.settings import Rank, Said, Settings, from_file
 
 FOLDER = "profiles"
@@ -20,7 +21,7 @@ def load_profile(root: Path, name: str) -> Settings:
     """
     known = profile_names(root)
     if name not in known:
-        raise suggest.unknown("profile", name, known, source="--profile", hint="bench list profiles")
+        raise suggest.unknown("profile", name, known, source="--profile", hint=command("list", "profiles"))
     source = f"{FOLDER}/{name}.toml"
     return {"profile": Said(name, source, Rank.FILE), **from_file(root / FOLDER / f"{name}.toml", source)}
 

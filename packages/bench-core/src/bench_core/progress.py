@@ -4,7 +4,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any, Self
+from typing import Any, Self, TextIO
 
 from tqdm import tqdm
 
@@ -84,18 +84,33 @@ def duration(seconds: float) -> str:
 
 
 def bar(label: str, total: int, unit: str, *, enabled: bool, position: int | None = None, leave: bool = True) -> Any:
-    """A progress bar; where there is no terminal, only what takes long is shown, now and then."""
-    plain = not sys.stderr.isatty()
+    """A progress bar; where there is no terminal, a line now and then, and only of what takes long."""
+    told = "{n_fmt}/{total_fmt} {unit}s [{elapsed}{postfix}]"
+    same: dict[str, Any] = {"total": total, "desc": label, "unit": unit, "disable": not enabled, "leave": leave}
+    if sys.stderr.isatty():
+        shown = "{desc}: {percentage:3.0f}% |{bar:20}| " + told
+        return tqdm(**same, position=position, mininterval=0.2, dynamic_ncols=True, bar_format=shown)
     return tqdm(
-        total=total,
-        desc=label,
-        unit=unit,
-        disable=not enabled,
-        position=position,
-        leave=leave,
-        mininterval=PLAIN_INTERVAL_SEC if plain else 0.2,
-        delay=PLAIN_INTERVAL_SEC if plain else 0,
-        ncols=110 if plain else None,
-        dynamic_ncols=not plain,
-        bar_format="{desc}: {percentage:3.0f}% |{bar:20}| {n_fmt}/{total_fmt} {unit}s [{elapsed}{postfix}]",
+        **same,
+        file=_Lines(sys.stderr),
+        mininterval=PLAIN_INTERVAL_SEC,
+        maxinterval=PLAIN_INTERVAL_SEC,
+        miniters=1,
+        delay=PLAIN_INTERVAL_SEC,
+        ncols=110,
+        bar_format="{desc}: {percentage:3.0f}% " + told,
     )
+
+
+class _Lines:
+    """A stream that tqdm draws on, as lines: what it would draw over the last one comes below it."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream, self.encoding = stream, stream.encoding
+
+    def write(self, text: str) -> None:
+        if line := text.strip():
+            self._stream.write(f"{line}\n")
+
+    def flush(self) -> None:
+        self._stream.flush()

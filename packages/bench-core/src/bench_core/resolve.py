@@ -13,6 +13,7 @@ from bench_core import policy, suggest
 from bench_core.catalog import Catalog
 from bench_core.config import ALL, Config
 from bench_core.errors import BenchError
+from bench_core.invocation import command
 from bench_core.matrix import Matrix
 from bench_core.settings import Names, Said, Settings
 from bench_core.support import offered
@@ -154,7 +155,7 @@ def _transforms(matrix: Matrix, catalog: Catalog, settings: Settings, libraries:
         )
     if by_set and (named is None or by_set.rank > named.rank):
         return _transforms_of_set(catalog, by_set, scenarios)
-    chosen = _names(settings, "transforms", "transform", catalog.transforms, "bench list transforms")
+    chosen = _names(settings, "transforms", "transform", catalog.transforms, command("list", "transforms"))
     if chosen is None:
         return tuple(catalog.transforms)
     if settings["transforms"].typed:

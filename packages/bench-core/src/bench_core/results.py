@@ -14,7 +14,7 @@ import msgspec
 
 from bench_core.errors import BenchError, ExitCode
 from bench_core.files import write_atomically
-from bench_core.statistics import Sample, Summary, summarize
+from bench_core.statistics import TODAY, Sample, Summary, SummaryRules, summarize
 
 SCHEMA_VERSION = 1
 MAX_FILE_BYTES = 64 * 1024 * 1024
@@ -113,7 +113,10 @@ class Dataset(Strict, frozen=True):
 
 
 class Result(Strict, frozen=True):
-    """Everything about one job. `references` holds the no-op and the yardstick rows, summarised over all blocks."""
+    """Everything about one job. `references` holds the no-op and the yardstick rows, summarised over all blocks.
+
+    `rules` is what its summaries are computed by; a file without them is of the time before they were recorded.
+    """
 
     schema_version: int
     run_id: str
@@ -135,20 +138,27 @@ class Result(Strict, frozen=True):
     num_processes: Count
     measurements: dict[str, Measurement]
     references: dict[str, Summary]
+    rules: SummaryRules = SummaryRules(confidence=0.95, unstable_cv=0.1, interval_processes=2)
 
     def ok(self) -> Iterator[tuple[str, Measurement]]:
         """The transforms that were measured, in file order."""
         return ((name, found) for name, found in self.measurements.items() if found.status is Status.OK)
 
 
-def summarize_references(measurements: dict[str, Measurement]) -> dict[str, Summary]:
+def file_name(scenario: str, library: str, mode: str, device: str) -> str:
+    """Path of a job's result inside the run directory."""
+    suffix = "" if device == "cpu" else f"_dev-{device}"
+    return f"{scenario}/{library}_{mode}{suffix}_results.json"
+
+
+def summarize_references(measurements: dict[str, Measurement], rules: SummaryRules = TODAY) -> dict[str, Summary]:
     """Summaries of the no-op and the yardstick over every block of a job; empty when nothing was timed."""
     blocks = [block for measurement in measurements.values() for block in measurement.blocks]
     if not blocks:
         return {}
     return {
-        NOOP: summarize([Sample(block.round, block.block, (block.noop_sec,)) for block in blocks]),
-        YARDSTICK: summarize([Sample(block.round, block.block, (block.yardstick_sec,)) for block in blocks]),
+        NOOP: summarize([Sample(block.round, block.block, (block.noop_sec,)) for block in blocks], rules),
+        YARDSTICK: summarize([Sample(block.round, block.block, (block.yardstick_sec,)) for block in blocks], rules),
     }
 
 
@@ -164,7 +174,7 @@ def write_result(path: Path, result: Result) -> None:
 
 
 def read_result(path: Path) -> Result:
-    """Read one result file and compute its derived numbers again.
+    """Read one result file and compute its derived numbers again: by the rules it names, to check it, then by today's.
 
     Raises:
         BenchError: the file is missing, too large, truncated, not finite, of an unknown version, or its statistics
@@ -183,7 +193,7 @@ def read_result(path: Path) -> Result:
         raise BenchError(f"{path}: cannot be read ({error.strerror})", ExitCode.BUNDLE) from error
     result = decode_result(data, path)
     _check(result, path)
-    return result
+    return result if result.rules == TODAY else _by_rules_of_today(result)
 
 
 def decode_result(data: bytes, path: Path) -> Result:
@@ -205,20 +215,34 @@ def decode_result(data: bytes, path: Path) -> Result:
         raise BenchError(f"{path}: {error}", ExitCode.BUNDLE) from error
 
 
+def _by_rules_of_today(result: Result) -> Result:
+    measurements = {
+        name: msgspec.structs.replace(found, summary=_summary(found, TODAY))
+        for name, found in result.measurements.items()
+    }
+    references = summarize_references(measurements)
+    return msgspec.structs.replace(result, measurements=measurements, references=references, rules=TODAY)
+
+
+def _summary(measurement: Measurement, rules: SummaryRules) -> Summary | None:
+    return summarize([b.sample() for b in measurement.blocks], rules) if measurement.blocks else None
+
+
 def _check(result: Result, path: Path) -> None:
+    if not result.measurements:
+        raise BenchError(f"{path}: holds no measurement", ExitCode.BUNDLE)
     for name, measurement in result.measurements.items():
         where = f"{path}: {name}"
         _check_blocks(result, measurement, where)
         if measurement.status is not Status.OK and not measurement.reason:
             raise BenchError(f"{where}: status {measurement.status} without a reason", ExitCode.BUNDLE)
-        expected = summarize([b.sample() for b in measurement.blocks]) if measurement.blocks else None
-        if not same_numbers(expected, measurement.summary):
+        if not same_numbers(_summary(measurement, result.rules), measurement.summary):
             raise BenchError(
                 f"{where}: the summary does not follow from the raw values; the file was changed by hand, or written "
                 "by a version of bench that computes it differently",
                 ExitCode.BUNDLE,
             )
-    references = summarize_references(result.measurements)
+    references = summarize_references(result.measurements, result.rules)
     if references.keys() != result.references.keys() or not all(
         same_numbers(references[name], result.references[name]) for name in references
     ):
@@ -243,10 +267,11 @@ def _check_blocks(result: Result, measurement: Measurement, where: str) -> None:
 
 
 def same_numbers(one: Summary | None, other: Summary | None) -> bool:
-    """Equal up to the last digits, which may differ between platforms' logarithms."""
-    if one is None or other is None:
+    """Equal up to the last digits, which may differ between platforms' logarithms, and to the words of the reason."""
+    if one is None or other is None or one.unstable != other.unstable:
         return one is other
-    pairs = zip(msgspec.structs.astuple(one), msgspec.structs.astuple(other), strict=True)
+    worded = msgspec.structs.replace(other, unstable_reason=one.unstable_reason)
+    pairs = zip(msgspec.structs.astuple(one), msgspec.structs.astuple(worded), strict=True)
     return all(
         math.isclose(a, b, rel_tol=1e-9) if isinstance(a, float) and isinstance(b, float) else a == b for a, b in pairs
     )

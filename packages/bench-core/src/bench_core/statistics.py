@@ -22,6 +22,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from enum import StrEnum
 from functools import cache
+from typing import Annotated
 
 import msgspec
 
@@ -36,8 +37,16 @@ class Sample(msgspec.Struct, frozen=True):
     values_sec: tuple[float, ...]
 
 
+class SummaryRules(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """What a summary is computed by. Kept with it, so that it can be checked when these have changed."""
+
+    confidence: Annotated[float, msgspec.Meta(gt=0, lt=1)] = policy.CONFIDENCE
+    unstable_cv: Annotated[float, msgspec.Meta(gt=0)] = policy.UNSTABLE_CV
+    interval_processes: Annotated[int, msgspec.Meta(ge=2)] = policy.INTERVAL_PROCESSES
+
+
 class Summary(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A transform's seconds per item. The interval is absent when there is only one process."""
+    """A transform's seconds per item. The interval is absent where there are too few processes for one."""
 
     median_sec: float
     low_sec: float | None
@@ -60,7 +69,7 @@ class Verdict(StrEnum):
 
 
 class Ratio(msgspec.Struct, frozen=True):
-    """Speed of one library over a baseline: 2.0 is twice as fast. The interval is absent with one process."""
+    """Speed of one library over a baseline: 2.0 is twice as fast. The interval is absent with too few processes."""
 
     ratio: float
     low: float | None
@@ -102,16 +111,21 @@ def variance(values: Sequence[float]) -> float:
     return math.fsum((value - mean) ** 2 for value in values) / (len(values) - 1)
 
 
-def t_interval(logs: Sequence[float], confidence: float) -> tuple[float, float] | None:
-    """Student's t interval of the mean of independent logarithms; None for fewer than two."""
-    if len(logs) < 2:
+def t_interval(
+    logs: Sequence[float], confidence: float, least: int = policy.INTERVAL_PROCESSES
+) -> tuple[float, float] | None:
+    """Student's t interval of the mean of independent logarithms; None for fewer than `least`, which is 2 or more."""
+    if len(logs) < least:
         return None
     half = t_quantile(confidence, len(logs) - 1) * math.sqrt(variance(logs) / len(logs))
     mean = statistics.fmean(logs)
     return mean - half, mean + half
 
 
-def summarize(samples: Sequence[Sample]) -> Summary:
+TODAY = SummaryRules()
+
+
+def summarize(samples: Sequence[Sample], rules: SummaryRules = TODAY) -> Summary:
     """Summarise the blocks of one transform.
 
     The median is the median of process medians; the interval is widened to hold it where it would not.
@@ -124,18 +138,18 @@ def summarize(samples: Sequence[Sample]) -> Summary:
         raise ValueError("no values to summarise")
     median = statistics.median(medians)
     cv = math.sqrt(variance(medians)) / statistics.fmean(medians) if len(medians) > 1 else None
-    interval = t_interval([math.log(value) for value in medians], policy.CONFIDENCE)
+    interval = t_interval([math.log(value) for value in medians], rules.confidence, rules.interval_processes)
     reason = None
-    if cv is not None and cv > policy.UNSTABLE_CV:
+    if cv is not None and cv > rules.unstable_cv:
         reason = (
-            f"process medians vary by {cv:.0%} (coefficient of variation over {len(medians)} processes), "
-            f"more than {policy.UNSTABLE_CV:.0%}"
+            f"process medians vary by {cv:.1%} (coefficient of variation over {len(medians)} processes), "
+            f"more than {rules.unstable_cv:.1%}"
         )
     return Summary(
         median_sec=median,
         low_sec=min(median, math.exp(interval[0])) if interval else None,
         high_sec=max(median, math.exp(interval[1])) if interval else None,
-        confidence=policy.CONFIDENCE,
+        confidence=rules.confidence,
         cv=cv,
         num_processes=len(medians),
         num_values=sum(len(sample.values_sec) for sample in samples),
@@ -197,8 +211,8 @@ def independent_ratio(samples: Sequence[Sample], baseline: Sequence[Sample]) -> 
 
 
 def welch_interval(one: Sequence[float], other: Sequence[float], confidence: float) -> tuple[float, float] | None:
-    """Interval of the difference of two means whose variances may differ; None when either has fewer than two."""
-    if len(one) < 2 or len(other) < 2:
+    """Interval of the difference of two means whose variances may differ; None when either has too few."""
+    if min(len(one), len(other)) < policy.INTERVAL_PROCESSES:
         return None
     parts = [variance(logs) / len(logs) for logs in (one, other)]
     difference, total = statistics.fmean(one) - statistics.fmean(other), sum(parts)

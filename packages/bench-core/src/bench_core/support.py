@@ -3,6 +3,7 @@
 from bench_core import suggest
 from bench_core.catalog import Catalog
 from bench_core.errors import BenchError
+from bench_core.invocation import command
 from bench_core.matrix import Matrix
 
 
@@ -23,7 +24,7 @@ def offered(matrix: Matrix, catalog: Catalog, library: str, scenario: str) -> fr
     for name in noted:
         if name not in catalog.transforms:
             source = f"matrix.toml, libraries.{library}"
-            hint = "bench list transforms"
+            hint = command("list", "transforms")
             raise suggest.unknown("transform", name, catalog.transforms, source=source, hint=hint)
     return listed | frozenset(noted)
 

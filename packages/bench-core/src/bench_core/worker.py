@@ -87,15 +87,15 @@ class Server:
     def _answer(self, request: Work) -> protocol.Reply:
         session = self._session
         if session is None:
-            return run_spawned(self._start, request, self._watch(request.timeout_sec + policy.START_TIMEOUT_SEC))
+            return run_spawned(self._start, request, self._watch(request.timeout_sec, policy.START_TIMEOUT_SEC))
         return run_forked(
             lambda channel: session.answer(request, channel),
             self._watch(request.timeout_sec),
             self._start.memory_limit_bytes,
         )
 
-    def _watch(self, timeout_sec: float) -> Watch:
-        return Watch(timeout_sec, self._requests.fileno(), self._wait_for_turn)
+    def _watch(self, timeout_sec: float, start_timeout_sec: float | None = None) -> Watch:
+        return Watch(timeout_sec, self._requests.fileno(), self._wait_for_turn, start_timeout_sec)
 
     def _wait_for_turn(self) -> None:
         """Tell the conductor that the child is ready, and wait until it is its turn."""
@@ -133,6 +133,7 @@ def _once(channel: Channel) -> int:
     else:
         request = protocol.decode_request(line)
         assert isinstance(request, Work)
+        channel.report_ready(opened.ready)
         limit_memory(start.memory_limit_bytes)
         channel.send(opened.answer(request, channel))
     return 0

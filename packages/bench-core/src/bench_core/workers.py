@@ -16,9 +16,6 @@ import psutil
 from bench_core import descendants, policy, protocol
 from bench_core.threads import thread_environment
 
-GRACE_SEC = 15.0  # beyond a measurement's own limit, which the worker enforces
-POLL_SEC = 0.5  # between looks at whether a silent worker still lives
-STOP_SEC = 2.0  # a worker that is told to stop has so long to do it
 LOG_TAIL_LINES = 6
 LOG_TAIL_BYTES = 16 * 1024  # a library may have printed a gigabyte
 
@@ -39,10 +36,10 @@ class Worker:
     def __init__(self, python: Path, start: protocol.Message, log: Path) -> None:
         """Start the process and send it `start`; `ready` waits for its answer."""
         log.parent.mkdir(parents=True, exist_ok=True)
-        self.log = log
+        self.log, self._log_cut = log, False
         # A spawned measurement imports and decodes first, within the same answer.
         spawns = isinstance(start, protocol.Start) and start.isolation == "spawn"
-        self._grace_sec = GRACE_SEC + (policy.START_TIMEOUT_SEC if spawns else 0.0)
+        self._grace_sec = policy.GRACE_SEC + (policy.START_TIMEOUT_SEC if spawns else 0.0)
         self.name = log.stem
         with log.open("ab") as sink:
             self._process = subprocess.Popen(
@@ -97,7 +94,7 @@ class Worker:
         with contextlib.suppress(OSError):
             self._process.stdin.close()
         with contextlib.suppress(subprocess.TimeoutExpired):
-            self._process.wait(timeout=STOP_SEC)
+            self._process.wait(timeout=policy.STOP_SEC)
         self.kill()
 
     def kill(self) -> None:
@@ -116,11 +113,12 @@ class Worker:
             if stream is not None:
                 with contextlib.suppress(OSError):
                     stream.close()
+        self._close_log()
 
     def _end(self) -> str:
         """How a worker that closed its output ended; it has a moment to do so by itself, and is dead after."""
         with contextlib.suppress(subprocess.TimeoutExpired):
-            self._process.wait(timeout=STOP_SEC)
+            self._process.wait(timeout=policy.STOP_SEC)
         code = self._process.returncode
         self.kill()
         return ending(code)
@@ -131,6 +129,22 @@ class Worker:
             stream.seek(max(0, stream.seek(0, os.SEEK_END) - LOG_TAIL_BYTES))
             lines = stream.read(LOG_TAIL_BYTES).decode("utf-8", "replace").splitlines()
         return "\n".join(lines[-LOG_TAIL_LINES:]) or None
+
+    def _limit_log(self) -> None:
+        """Cut off what is too much. The worker writes at the end, wherever that is, and notices nothing."""
+        with contextlib.suppress(OSError):  # somebody removed it
+            if self.log.stat().st_size > policy.LOG_MAX_BYTES:
+                os.truncate(self.log, policy.LOG_MAX_BYTES)
+                self._log_cut = True
+
+    def _close_log(self) -> None:
+        """Say at the end of a log that something is missing, once nobody writes to it any more."""
+        self._limit_log()
+        if self._log_cut:
+            self._log_cut = False
+            said = f"\nbench: more than {policy.LOG_MAX_BYTES} bytes were printed; the rest is left out\n"
+            with contextlib.suppress(OSError), self.log.open("ab") as stream:
+                stream.write(said.encode())
 
     def _environment(self, start: protocol.Message) -> dict[str, str]:
         assert isinstance(start, protocol.Start)
@@ -144,12 +158,13 @@ class Worker:
         assert self._process.stdout is not None
         fd, deadline = self._process.stdout.fileno(), time.monotonic() + timeout_sec
         while b"\n" not in self._buffer:
+            self._limit_log()
             left = deadline - time.monotonic()
             if left <= 0:
                 self.kill()
                 raise WorkerGone(f"no answer within {timeout_sec:g} s; it was killed", timed_out=True)
             ended = self._process.poll() is not None  # asked before looking, so that its last words are read
-            if select.select([fd], [], [], 0 if ended else min(left, POLL_SEC))[0]:
+            if select.select([fd], [], [], 0 if ended else min(left, policy.POLL_SEC))[0]:
                 chunk = os.read(fd, 1 << 16)
                 if not chunk:
                     raise WorkerGone(self._end())

@@ -1,10 +1,12 @@
 """What was measured, on what and when: the lines over a table, and how to read it."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 
+import msgspec
 from bench_core import policy
-from bench_core.bundle import Bundle
+from bench_core.bundle import Bundle, Known
+from bench_core.machine import is_busy
 from bench_core.results import Result
 
 from bench_report.figures import SPACE, Unit, number
@@ -59,7 +61,17 @@ def machine(bundle: Bundle, results: Iterable[Result]) -> str:
     if commit:
         changed = " with uncommitted changes" if bundle.environment.get("git_dirty") else ""
         told.append(f"bench at {str(commit)[:12]}{changed}")
-    return ", ".join(map(short, told))
+    return ", ".join(map(short, [*told, *_disturbances(bundle)]))
+
+
+def _disturbances(bundle: Bundle) -> Iterator[str]:
+    """What else worked on the machine when the run began; nothing where it was quiet."""
+    known = msgspec.convert(bundle.environment, Known)
+    processors = len(known.cpus_usable)
+    if processors and is_busy(known.load_average, processors):
+        yield f"busy when it began (load {known.load_average[0]:.2f} on {_count(processors, 'processor')})"
+    if known.other_runs:
+        yield f"beside {_count(known.other_runs, 'other run')} on the machine"
 
 
 def shape(result: Result) -> str:

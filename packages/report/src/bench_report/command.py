@@ -112,6 +112,7 @@ def _check(root: Path, report: "Report") -> int:
         BenchError: naming each document and marker whose block is outdated.
     """
     from bench_core.errors import BenchError, ExitCode
+    from bench_core.invocation import command
 
     from bench_report.documents import outdated_blocks
     from bench_report.sections import run_ids
@@ -120,7 +121,8 @@ def _check(root: Path, report: "Report") -> int:
     outdated = outdated_blocks(root, report)
     if outdated:
         raise BenchError(
-            f"not what run {runs} gives: {'; '.join(outdated)}. Replace them: bench report --docs, with the same runs",
+            f"not what run {runs} gives: {'; '.join(outdated)}. "
+            f"Replace them: {command('report', '--docs')}, with the same runs",
             ExitCode.FAILED,
         )
     print(f"the documents show what run {runs} gives")
@@ -128,18 +130,20 @@ def _check(root: Path, report: "Report") -> int:
 
 
 def newest_run(folder: Path) -> Path:
-    """The run under `folder` that was committed last.
+    """The run under `folder` that was made last, by its own time and not by that of its files, which a copy changes.
 
     Raises:
-        BenchError: there is none.
+        BenchError: there is none, or one has an unreadable COMMITTED.json.
     """
-    from bench_core.bundle import COMMITTED
+    import msgspec
+    from bench_core.bundle import identity, is_committed
     from bench_core.errors import BenchError, ExitCode
+    from bench_core.invocation import command
 
-    committed = [(marker.stat().st_mtime_ns, marker.parent) for marker in folder.glob(f"*/{COMMITTED}")]
+    committed = [path for path in folder.glob("*") if is_committed(path)]
     if not committed:
         raise BenchError(
-            f"no committed run in {folder}; measure one (make bench, or bench run), or name its folder",
+            f"no committed run in {folder}; measure one (make bench, or {command('run')}), or name its folder",
             ExitCode.BUNDLE,
         )
-    return max(committed)[1]
+    return max(committed, key=lambda path: msgspec.structs.astuple(identity(path)))

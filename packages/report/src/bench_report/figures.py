@@ -61,6 +61,11 @@ def percent(share: float) -> str:
     return f"{number(share * 100, max(decimals_of(share * 100, 2), 0))}{SPACE}%"
 
 
+def variation(share: float) -> str:
+    """A coefficient of variation, to one decimal: over a limit of 10 % it may be 10.2 %."""
+    return f"{number(share * 100, 1)}{SPACE}%"
+
+
 def microseconds(sec: float) -> str:
     return f"{number(sec * 1e6, decimals_of(sec * 1e6))}{SPACE}µs"
 

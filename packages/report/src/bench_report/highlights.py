@@ -37,18 +37,24 @@ def sentences(found: Highlights) -> tuple[str, ...]:
     if not found.num_comparable:
         return ("No transform was measured in two libraries, so nothing is compared.",)
     wins = ", ".join(
-        f"{library} {wins} of {found.chances[library]}"
+        f"{library} in {wins}{_of_fewer(found, library)}"
         for library, wins in sorted(found.wins.items(), key=lambda item: (-item[1], item[0]))
     )
     told = [
-        f"{_transforms(found.num_comparable)} compared; winners, of the rows a library has a number in: {wins}; "
-        f"no winner: {found.no_winner}."
+        f"{_transforms(found.num_comparable)} compared. Clear winners: {wins}. "
+        f"Without a clear winner: {found.no_winner}."
     ]
     if found.single:
         told.append(f"{_transforms(found.single)} measured in one library only.")
     if found.none:
         told.append(f"{_transforms(found.none)} measured in none.")
     return tuple(told)
+
+
+def _of_fewer(found: Highlights, library: str) -> str:
+    """Of how many, for a library that has not a number in every compared row."""
+    chances = found.chances[library]
+    return "" if chances == found.num_comparable else f" (of the {chances} it has)"
 
 
 def _transforms(count: int) -> str:

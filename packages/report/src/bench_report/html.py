@@ -20,7 +20,7 @@ from markupsafe import Markup
 from bench_report import captions, noise
 from bench_report.captions import percent_exact
 from bench_report.comparison import fastest
-from bench_report.figures import percent
+from bench_report.figures import variation
 from bench_report.pictures import GALLERY_BYTES, NOTABLE_LEVELS, Room, galleries, inputs
 from bench_report.report import Options, Part, Report
 from bench_report.rows import Row
@@ -145,7 +145,7 @@ def _cells(row: Row, cells: tuple[Cell, ...]) -> list[tuple[Cell, str, str]]:
 
     def varies(index: int) -> str:
         found = summaries[index]
-        return f"CV {percent(found.cv)}" if found and found.unstable and found.cv is not None else ""
+        return f"CV {variation(found.cv)}" if found and found.unstable and found.cv is not None else ""
 
     return [(cell, bar(index), varies(index)) for index, cell in enumerate(cells)]
 
@@ -154,7 +154,7 @@ def _spreads(row: Row) -> Iterator[tuple[str, bool]]:
     """Each cell's coefficient of variation, and whether that makes it unstable."""
     for cell in row.cells.values():
         summary = cell.summary
-        yield (percent(summary.cv), summary.unstable) if summary and summary.cv is not None else ("", False)
+        yield (variation(summary.cv), summary.unstable) if summary and summary.cv is not None else ("", False)
 
 
 def _place(section: Section, library: str | None) -> int | None:

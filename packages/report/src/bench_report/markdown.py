@@ -7,6 +7,7 @@ from bench_report.figures import SPACE
 from bench_report.report import Part, Report, compact_sheet
 from bench_report.table import Cell, Sheet, Table, visible
 
+JOINER = "\u2060"  # has no width, and no line is broken at it
 _SUPERSCRIPT = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 _SPECIAL = str.maketrans({character: f"\\{character}" for character in "\\`*_[]|~$#"})
 _HTML = str.maketrans({"<": "&lt;", ">": "&gt;", "&": "&amp;"})
@@ -45,7 +46,7 @@ def table_lines(table: Table) -> list[str]:
     """A table whose columns are as wide as their widest cell, figures flush right."""
     grid = [[escape(head) for head in table.heads]]
     grid += [[escape(label), *(_cell(cell) for cell in cells)] for label, cells in table.rows]
-    widths = [max(3, *(len(row[i]) for row in grid)) for i in range(len(table.heads))]
+    widths = [max(3, *(_width(row[i]) for row in grid)) for i in range(len(table.heads))]
     head, *lines = [_line(row, widths) for row in grid]
     rule = ["-" * widths[0], *("-" * (width - 1) + ":" for width in widths[1:])]
     return [head, f"| {' | '.join(rule)} |", *lines]
@@ -71,15 +72,21 @@ def _sheet(sheet: Sheet) -> Iterator[str]:
 
 def _line(row: Sequence[str], widths: Sequence[int]) -> str:
     label, *cells = row
-    padded = [label.ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(cells, widths[1:], strict=True))]
+    gaps = [" " * (width - _width(cell)) for cell, width in zip(cells, widths[1:], strict=True)]
+    padded = [label.ljust(widths[0]), *(gap + cell for gap, cell in zip(gaps, cells, strict=True))]
     return f"| {' | '.join(padded)} |"
+
+
+def _width(text: str) -> int:
+    return len(text) - text.count(JOINER)
 
 
 def _cell(cell: Cell) -> str:
     text = escape(cell.text)
     parts = [f"**{text}**" if cell.strong else text]
     if cell.interval:
-        parts.append(f"({escape(cell.interval)})")
+        # A line may be broken after a dash, and then a column of a page is as narrow as half an interval.
+        parts.append(f"({escape(cell.interval)})".replace("–", f"{JOINER}–{JOINER}"))
     if cell.mark:
         parts.append(escape(cell.mark))
     parts += [_superscript(number) for number in cell.notes]

@@ -19,7 +19,7 @@ class Mean(msgspec.Struct, frozen=True):
     """Speed of `library` over `reference`, over the transforms that both have a number in.
 
     The interval is Student's t over transforms, on logarithms: how much the mean depends on which transforms were
-    chosen. It is absent with one transform. The noise of single ratios is in it as far as it spreads them.
+    chosen. It is absent where there are too few of them. The noise of single ratios is in it as far as it spreads them.
     """
 
     library: str

@@ -12,7 +12,7 @@ from bench_core.results import NOOP, YARDSTICK
 from bench_core.statistics import Sample, process_medians
 
 from bench_report.captions import percent_exact
-from bench_report.figures import microseconds, milliseconds, percent
+from bench_report.figures import microseconds, milliseconds, percent, variation
 from bench_report.rows import Row
 from bench_report.sections import Column, Section
 from bench_report.table import short
@@ -47,7 +47,7 @@ def summary(section: Section, rows: Sequence[Row]) -> str:
     unstable = sum(summary.unstable for summary in found)
     drifts = [drift for column in section.columns if (drift := _drift(copy_by_round(column))) is not None]
     told = (
-        f"Process medians vary by {percent(statistics.median(cvs))} in a typical cell (coefficient of variation); "
+        f"Process medians vary by {variation(statistics.median(cvs))} in a typical cell (coefficient of variation); "
         f"{unstable} of {len(found)} cells vary by more than {percent_exact(policy.UNSTABLE_CV)} "
         "and are marked unstable."
     )
@@ -111,7 +111,7 @@ def _of_library(column: Column, costs: dict[str, list[float]]) -> Steadiness:
     spent = [sec for job in jobs for sec in costs.get(job, ())]
     return Steadiness(
         library=short(column.library),
-        typical_cv=percent(statistics.median(cvs)) if cvs else "one process",
+        typical_cv=variation(statistics.median(cvs)) if cvs else "one process",
         unstable=f"{sum(summary.unstable for summary in summaries)} of {len(summaries)}",
         copy=microseconds(copy),
         copy_drift="one round" if drift is None else percent(drift),

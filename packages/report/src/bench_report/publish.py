@@ -15,7 +15,17 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-from bench_core.bundle import COMMITTED, CONFIG, ENVIRONMENT, Bundle, commit, files_of, load_bundle, read_committed
+from bench_core.bundle import (
+    COMMITTED,
+    CONFIG,
+    ENVIRONMENT,
+    PUBLICATION,
+    Bundle,
+    commit,
+    files_of,
+    load_bundle,
+    read_committed,
+)
 from bench_core.errors import BenchError, ExitCode
 from bench_core.files import sha256_file, write_atomically
 from bench_core.results import Result, write_result
@@ -26,7 +36,6 @@ from bench_report.scrub import Names
 from bench_report.writers import WRITERS
 
 FOLDER = "results/published"
-PUBLICATION = "publication.json"
 PUBLICATION_VERSION = 1
 OUTPUTS = "outputs/"
 LEFT_OUT = ("journal.jsonl", "logs/")

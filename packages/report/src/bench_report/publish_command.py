@@ -21,6 +21,7 @@ def run(args: argparse.Namespace) -> int:
     from bench_core.bundle import load_bundle
     from bench_core.catalog import load_catalog
     from bench_core.errors import ExitCode
+    from bench_core.invocation import command
     from bench_core.matrix import find_root, load_matrix
     from bench_core.terminal import visible
 
@@ -39,5 +40,5 @@ def run(args: argparse.Namespace) -> int:
         args.runs, args.to or root / FOLDER, root, allow_dirty=args.allow_dirty, outputs=not args.no_outputs
     )
     print("\n".join(f"published: {folder}" for folder in folders))
-    print(f"The documents from them: bench report --docs {' '.join(map(str, folders))}")
+    print(f"The documents from them: {command('report', '--docs', *folders)}")
     return ExitCode.OK

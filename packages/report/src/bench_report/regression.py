@@ -67,7 +67,7 @@ class Why(StrEnum):
     MACHINE = "the machine moved as far"
     UNSTABLE = "unstable: its processes differ too much"
     UNSURE = "not sure enough"
-    ONE_PROCESS = "one process: no interval"
+    FEW_PROCESSES = "too few processes: no interval"
 
 
 class Rules(msgspec.Struct, frozen=True, kw_only=True):
@@ -170,7 +170,7 @@ def _verdict(change: Change, p_value: float, rules: Rules) -> tuple[Verdict, Why
     if effect < 1 + rules.min_effect:
         return Verdict.INCONCLUSIVE, Why.SMALL
     if change.low is None:
-        return Verdict.INCONCLUSIVE, Why.ONE_PROCESS
+        return Verdict.INCONCLUSIVE, Why.FEW_PROCESSES
     if effect <= change.moved:
         return Verdict.INCONCLUSIVE, Why.MACHINE
     if change.control is None and change.cv is not None and change.cv > policy.UNSTABLE_CV:
@@ -232,7 +232,7 @@ def _shift(pair: Pair, values_of: Values) -> _Shift:
 
 
 def _difference(base: Sequence[float], new: Sequence[float]) -> _Shift:
-    enough = min(len(base), len(new)) > 1
+    enough = min(len(base), len(new)) >= policy.INTERVAL_PROCESSES
     parts = tuple((variance(logs) / len(logs), len(logs) - 1.0) for logs in (base, new)) if enough else None
     return _Shift(statistics.fmean(base) - statistics.fmean(new), parts)
 
@@ -318,4 +318,6 @@ def _p_value(log_ratio: float, error: float | None, degrees: float) -> float:
 
 
 def _median(runs: Runs) -> float:
-    return math.exp(statistics.median(chain.from_iterable(_by_run(runs, _operation, ()))))
+    """The median of process medians, as a table of one run has it."""
+    medians = (process_medians(_samples(blocks, _operation)).values() for blocks in runs)
+    return statistics.median(chain.from_iterable(medians))

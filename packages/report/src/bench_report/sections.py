@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 import msgspec
-from bench_core.bundle import Bundle
+from bench_core.bundle import Bundle, Known
 from bench_core.errors import BenchError
 from bench_core.results import Block, Measurement, Result, Status
 from bench_core.statistics import Sample
@@ -63,6 +63,17 @@ class Section(msgspec.Struct, frozen=True):
     def transforms(self) -> tuple[str, ...]:
         names = (name for column in self.columns for name in column.result.measurements)
         return tuple(dict.fromkeys(names))
+
+    @property
+    def excluded(self) -> dict[str, str]:
+        """Libraries that were asked for and have no column, because of a rule that the run names."""
+        found: dict[str, str] = {}
+        for bundle in self.bundles:
+            for job, reason in msgspec.convert(bundle.environment, Known).excluded_jobs.items():
+                library, _, table = job.partition(", ")
+                if table == self.name:
+                    found[library] = reason
+        return {library: found[library] for library in sorted(found.keys() - {c.library for c in self.columns})}
 
     @property
     def bundles(self) -> tuple[Bundle, ...]:

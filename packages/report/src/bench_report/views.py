@@ -9,11 +9,15 @@ from bench_core.statistics import Ratio
 from bench_report import rows as data
 from bench_report.captions import caption, percent_exact
 from bench_report.conditions import notices
-from bench_report.figures import SPACE, Unit, microseconds, milliseconds, percent, timing, with_interval
+from bench_report.figures import SPACE, Unit, microseconds, milliseconds, timing, variation, with_interval
 from bench_report.rows import Row
 from bench_report.sections import Column, Section
-from bench_report.table import Cell, Notes, Sheet, Table, short
+from bench_report.table import TEXT_LENGTH, Cell, Notes, Sheet, Table, short
 
+FEW_PROCESSES = (
+    f"measured in fewer than {policy.INTERVAL_PROCESSES} processes, too few for an interval that says anything, so no "
+    "winner is named"
+)
 NOT_OFFERED = "–"
 UNSTABLE = "≈"
 REFERENCES = {NOOP: "no-op: the harness's own cost", YARDSTICK: "a plain copy of the item"}
@@ -105,8 +109,10 @@ def _heads(section: Section) -> tuple[str, ...]:
 
 def _ratio(ratio: Ratio, notes: Notes, *, strong: bool) -> Cell:
     text, interval = with_interval(ratio.ratio, ratio.low, ratio.high)
-    apart = () if ratio.paired else (notes.number("not measured in turns with what it is compared with"),)
-    return Cell(f"{text}×", interval, strong=strong, notes=apart)
+    told = [] if ratio.paired else [notes.number("not measured in turns with what it is compared with")]
+    if ratio.low is None:
+        told.append(notes.number(FEW_PROCESSES))
+    return Cell(f"{text}×", interval, strong=strong, notes=tuple(told))
 
 
 def _reference(column: Column, name: str, unit: Unit, notes: Notes) -> Cell:
@@ -123,7 +129,7 @@ def _reference(column: Column, name: str, unit: Unit, notes: Notes) -> Cell:
 def _reservations(library: str, cell: data.Cell) -> Iterator[str]:
     """What a reader has to know of a number."""
     if cell.summary and cell.summary.low_sec is None:
-        yield "measured in one process: no interval, so no winner"
+        yield FEW_PROCESSES
     if cell.measurement and cell.measurement.output and not cell.measurement.output.changed:
         yield f"{library}: changed nothing in the image that was looked at"
 
@@ -140,18 +146,23 @@ def _without_number(library: str, cell: data.Cell, notes: Notes) -> Cell:
 
 
 def _legend(section: Section, rows: Sequence[Row]) -> tuple[tuple[str, str], ...]:
-    """The marks that occur, with their meaning."""
+    """The marks that occur, with their meaning; and who was left out as a whole."""
     legend = []
     if any(cell.status == Status.UNSUPPORTED for row in rows for cell in row.cells.values()):
         legend.append((NOT_OFFERED, "not offered directly by the library; nothing is imitated"))
     unstable = [text for column in section.columns if (text := _unstable(column.library, rows))]
     if unstable:
         limit = percent_exact(policy.UNSTABLE_CV)
-        legend.append((UNSTABLE, f"unstable: process medians vary by more than {limit}: {'; '.join(unstable)}"))
+        told = f"unstable: process medians vary by more than {limit} (coefficient of variation). So do"
+        legend.append((UNSTABLE, f"{told} {', '.join(unstable)}"))
+    legend += [
+        ("not in the table", f"{short(name)}: {short(why, TEXT_LENGTH)}") for name, why in section.excluded.items()
+    ]
     return tuple(legend)
 
 
 def _unstable(library: str, rows: Sequence[Row]) -> str:
-    summaries = {row.transform: row.cells[library].summary for row in rows}
-    told = [f"{short(name)} {percent(s.cv)}" for name, s in summaries.items() if s and s.unstable and s.cv is not None]
-    return f"{library}: {', '.join(told)}" if told else ""
+    """How many cells of a library are, and by how much the worst; empty for none."""
+    summaries = [found for row in rows if (found := row.cells[library].summary)]
+    cvs = [found.cv for found in summaries if found.unstable and found.cv is not None]
+    return f"{len(cvs)} of {len(summaries)} cells of {library} (up to {variation(max(cvs))})" if cvs else ""

@@ -112,6 +112,7 @@ def _json_table(part: Part, fields: Sequence[str]) -> dict[str, Any]:
         "device": section.device,
         "runs": run_ids([section]),
         "libraries": {column.library: column.version for column in section.columns},
+        "excluded": section.excluded,
         "caption": sheet.caption,
         "notices": sheet.notices,
         "differences": differences(section),

@@ -28,6 +28,7 @@
 | GaussianNoise | works when there is nothing to read on standard input |
 | ChannelShuffle | works, and leaves a grandchild behind in a session of its own |
 | RandomCrop224 | works, and changes the current folder |
+| Rain | prints without end |
 """
 
 import ctypes
@@ -237,6 +238,18 @@ def random_crop(**_: Any) -> Operation:
         return 255 - item
 
     return elsewhere
+
+
+@transforms("Rain")
+def rain(**_: Any) -> Operation:
+    def flood(item: Array) -> Array:
+        give_up = time.monotonic() + HANG_SEC
+        while time.monotonic() < give_up:
+            os.write(2, b"it rains\n" * 1000)
+            time.sleep(0.001)
+        return item.copy()
+
+    return flood
 
 
 class Panic(BaseException):

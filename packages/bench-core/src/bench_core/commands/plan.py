@@ -40,7 +40,7 @@ def as_json(plan: Plan, config: Config) -> str:
 
 
 def as_text(plan: Plan, config: Config) -> str:
-    lines = [_headline(plan, config), *wrapped(_shape(config), "  ", "  "), ""]
+    lines = [headline(plan, config), *wrapped(_shape(config), "  ", "  "), ""]
     rows = [
         (
             job.library,
@@ -66,7 +66,8 @@ def as_text(plan: Plan, config: Config) -> str:
     return "\n".join(lines)
 
 
-def _headline(plan: Plan, config: Config) -> str:
+def headline(plan: Plan, config: Config) -> str:
+    """How much there is to do."""
     jobs = "1 job" if len(plan.jobs) == 1 else f"{len(plan.jobs)} jobs"
     return f"Profile {config.profile}: {jobs}, about {plan.estimated_minutes:.1f} minutes (an estimate)"
 

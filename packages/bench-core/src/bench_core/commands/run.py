@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING
 
 from bench_core import terminal
 from bench_core.catalog import load_catalog
-from bench_core.config import FILE_NAME, Config, differences
+from bench_core.commands.plan import headline
+from bench_core.config import FILE_NAME, Config, differences, run_name
 from bench_core.errors import BenchError, ExitCode
+from bench_core.invocation import command
 from bench_core.matrix import Matrix, find_root, load_matrix
 from bench_core.options import add_config_arguments, config_from, config_of_run, describes_a_run
 from bench_core.plan import make_plan
@@ -42,7 +44,8 @@ def run(args: argparse.Namespace) -> int:
     from bench_core.device import require
 
     require(config.device)  # before an environment is built for nothing
-    output = args.resume or args.output or _default_output(root, config)
+    now = datetime.now(UTC)
+    output = args.resume or args.output or root / RUNS / run_name(now, config)
     try:
         from bench_core import execution
     except ModuleNotFoundError as error:
@@ -52,6 +55,11 @@ def run(args: argparse.Namespace) -> int:
             ExitCode.ENVIRONMENT,
         ) from error
 
+    from bench_core.disturbance import warnings
+
+    print(f"bench: {headline(plan, config)}", file=sys.stderr)
+    for warning in warnings():
+        print(f"bench: warning: {warning}", file=sys.stderr)
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # a scheduler's way to say Ctrl-C
     find = execution.here if args.here else execution.managed
     try:
@@ -63,6 +71,7 @@ def run(args: argparse.Namespace) -> int:
             plan,
             output,
             interpreters=lambda: find(root, matrix, plan),
+            now=now,
             resume=args.resume is not None,
         )
     except KeyboardInterrupt:
@@ -94,14 +103,10 @@ def _config(args: argparse.Namespace, root: Path, matrix: Matrix) -> Config:
     return there
 
 
-def _default_output(root: Path, config: Config) -> Path:
-    return root / RUNS / f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{config.profile}"
-
-
 def _interrupted(output: Path) -> str:
     if not (output / FILE_NAME).is_file():
         return "bench: interrupted before anything was measured"
-    return f"bench: interrupted; what was measured is kept. Continue with: bench run --resume {output}"
+    return f"bench: interrupted; what was measured is kept. Continue with: {command('run', '--resume', output)}"
 
 
 def _finished(outcome: "Outcome") -> str:
@@ -114,4 +119,4 @@ def _finished(outcome: "Outcome") -> str:
         if found.status == "unavailable"
     }
     lines += [f"  {library} could not be measured: {reason}" for library, reason in lost.items()]
-    return "\n".join([*lines, f"Tables: bench report {outcome.folder}"])
+    return "\n".join([*lines, f"Tables: {command('report', outcome.folder)}"])
