@@ -50,7 +50,7 @@ class Coverage(Strict, frozen=True):
     num_structures: Natural
     num_scored: Natural  # predicted without failing, finite or not
     num_nonfinite: Natural = 0  # of these, with a prediction that is no finite number
-    missing_elements: dict[str, Natural] = {}  # symbol -> structures left out for it
+    missing_elements: dict[str, Natural] = msgspec.field(default_factory=dict)  # symbol -> structures left out for it
     num_failed: Natural = 0
     failures: tuple[str, ...] = ()  # the first few: structure and message
 
@@ -106,9 +106,9 @@ class ScoreResult(Strict, frozen=True):
     num_parameters: Natural | None = None
     cutoff_angstrom: Positive | None = None
     coverage: Coverage | None = None
-    scores: dict[str, Score] = {}  # by column: energy_mae
+    scores: dict[str, Score] = msgspec.field(default_factory=dict)  # by column: energy_mae
     timing: ModelTiming | None = None
-    versions: dict[str, str] = {}  # the family's own first
+    versions: dict[str, str] = msgspec.field(default_factory=dict)  # the family's own first
     conditions: Conditions | None = None
     num_processes: Natural = 1  # over which the structures were shared
 

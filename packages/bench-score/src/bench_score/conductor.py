@@ -1,4 +1,4 @@
-"""One process per model, some at a time: started in its family's environment, watched, and replaced by a row if it dies."""
+"""One process per model, some at a time: started in its family's environment, watched; if it dies, a row says so."""
 
 import os
 import queue
@@ -21,8 +21,8 @@ from bench_score import messages, sources
 from bench_score.benchmark import failed_row
 from bench_score.config import ScoreConfig, file_stem
 from bench_score.dataset import Dataset
-from bench_score.model import Entry
 from bench_score.metrics import registered_metrics
+from bench_score.model import Entry
 from bench_score.parts import LOGS, output_folder, part_tag, write_part
 
 

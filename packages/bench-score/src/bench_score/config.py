@@ -234,10 +234,7 @@ def _assign(raw: dict[str, Any], text: str) -> None:
 
 
 def _below(place: Any, name: str, text: str) -> Any:
-    if isinstance(place, list):
-        found = place[_index(place, name, text)]
-    else:
-        found = place.setdefault(name, {})
+    found = place[_index(place, name, text)] if isinstance(place, list) else place.setdefault(name, {})
     if not isinstance(found, dict | list):
         raise BenchError(f"--set {text}: {name} is a value, there is nothing below it")
     return found
