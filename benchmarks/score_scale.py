@@ -44,7 +44,7 @@ class Free:
 
 
 class FreeFamily:
-    distributions = ("numpy",)
+    distributions: tuple[str, ...] = ("numpy",)
 
     def load(self, entry: Entry, device: str) -> Free:
         return Free()

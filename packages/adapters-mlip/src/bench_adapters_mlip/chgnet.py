@@ -169,7 +169,7 @@ def _slopes(energy: torch.Tensor, leaves: list[torch.Tensor]) -> list[NDArray[np
 
 def _forces(by_fractional: Floats, cell: Floats) -> Floats:
     """-dE/dx from dE/df, where x = f @ cell."""
-    return -np.linalg.solve(cell, by_fractional.T).T
+    return np.asarray(-np.linalg.solve(cell, by_fractional.T).T, np.float64)
 
 
 def _stress(by_lattice: Floats, cell: Floats) -> Floats:

@@ -28,7 +28,7 @@ def has_stress(structure: Structure) -> bool:
 
 def fractional(structure: Structure, cell: Floats) -> Floats:
     """Positions in units of the cell's vectors, not wrapped into it, (n, 3)."""
-    return np.linalg.solve(cell.T, structure.positions.T).T
+    return np.asarray(np.linalg.solve(cell.T, structure.positions.T).T, np.float64)
 
 
 def stress_of(virial: NDArray[Any], cell: Floats) -> Floats:

@@ -8,7 +8,7 @@ import torch
 from bench_core.errors import BenchError, ExitCode
 from bench_core.suggest import unknown
 from bench_score.model import Entry, Item, Prediction, Want
-from mace.modules import MACE as Network
+from mace.modules import MACE as Network  # noqa: N811
 
 from bench_adapters_mlip.checkpoints import Source, locate, refuse_options, require_trust
 from bench_adapters_mlip.geometry import (

@@ -81,7 +81,7 @@ class Crew:
     def _hear(self, worker: Worker, timeout_sec: float, *due: type[protocol.Reply]) -> protocol.Reply:
         """The reply, which is one of `due` or a `Failed`: what fails, and a worker out of step, is recorded."""
         try:
-            reply = worker.hear(timeout_sec)
+            reply: protocol.Reply = worker.hear(timeout_sec)
         except WorkerGone as gone:
             return protocol.Failed(status=Status.CRASHED, reason=f"the worker went: {gone}", detail=worker.log_tail())
         if isinstance(reply, (protocol.Failed, *due)):

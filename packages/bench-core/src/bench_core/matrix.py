@@ -21,7 +21,7 @@ class Scenario(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Locked(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """One locked environment: a package (a folder under the root) and, where it has several, the extra that is meant."""
+    """One locked environment: a package (a folder under the root) and, where it has several, the extra meant."""
 
     package: str
     devices: tuple[str, ...]

@@ -18,6 +18,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 MOMENTS = ("mae", "mse", "rmse", "r2")
 LARGEST = "max_abs"
+ROUNDING = 1e-12  # a spread that is a smaller share of the square it is left of says nothing
 BUILT_IN = (*MOMENTS, LARGEST)
 _QUANTILE = re.compile(r"q(\d{1,2}(?:\.\d+)?)")
 
@@ -41,7 +42,7 @@ Metric = Callable[[Values, Ints], Floats]  # weights (B, groups) -> (B,) values
 
 def is_built_in(name: str) -> bool:
     """Whether `name` is one of BUILT_IN or a quantile of the absolute error, such as q95."""
-    return name in BUILT_IN or _QUANTILE.fullmatch(name) is not None
+    return name in BUILT_IN or _share(name) is not None
 
 
 def built_in(name: str) -> Metric:
@@ -54,10 +55,16 @@ def built_in(name: str) -> Metric:
         return _moment(name)
     if name == LARGEST:
         return _largest
-    match = _QUANTILE.fullmatch(name)
-    if match is None:
+    share = _share(name)
+    if share is None:
         raise KeyError(name)
-    return _quantile(float(match[1]) / 100)
+    return _quantile(share)
+
+
+def _share(name: str) -> float | None:
+    """0.95 of q95; None for what is no quantile above 0."""
+    match = _QUANTILE.fullmatch(name)
+    return float(match[1]) / 100 if match is not None and float(match[1]) > 0 else None
 
 
 def custom(function: Function) -> Metric:
@@ -106,11 +113,11 @@ def _moment(name: str) -> Metric:
             return np.asarray(weights @ absolute / n)
         mse = weights @ square / n
         if name == "r2":
-            # About the mean of all values: sums of squares of large energies would cancel.
-            centred = values.reference - values.reference.mean()
+            # About the median of all values: sums of squares of large energies would cancel, and equal ones give 0.
+            centred = values.reference - np.median(values.reference)
             first, second = (weights @ _sums(values, of) / n for of in (centred, centred**2))
             spread = second - first**2
-            return 1 - mse / np.where(spread > 0, spread, np.nan)
+            return 1 - mse / np.where(spread > ROUNDING * second, spread, np.nan)
         return np.asarray(mse if name == "mse" else np.sqrt(mse))
 
     return metric
@@ -140,7 +147,8 @@ def _quantile(share: float) -> Metric:
 
         def once(row: Ints) -> float:
             reached = np.cumsum(row[group])
-            return float(error[np.searchsorted(reached, share * reached[-1])])
+            # A little less, or 7 % of 100 values would be 7.000000000000001 of them.
+            return float(error[np.searchsorted(reached, share * reached[-1] * (1 - ROUNDING))])
 
         return np.array([once(row) for row in _affordable(values, weights)])
 

@@ -7,6 +7,7 @@ built-in metric is computed again from them when a bundle is read. Numbers are f
 import io
 import math
 import zipfile
+import zlib
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -16,7 +17,7 @@ from numpy.typing import NDArray
 
 from bench_core.errors import BenchError, ExitCode
 from bench_core.files import write_atomically
-from bench_core.metrics import Floats, Ints, Values, built_in, is_built_in, value_of
+from bench_core.metrics import Floats, Ints, Values, built_in, is_built_in, num_groups, value_of
 from bench_core.results import MAX_FILE_BYTES, Conditions, Natural, Status, Strict
 
 SCHEMA_VERSION = 1
@@ -26,6 +27,8 @@ STRUCTURES = "structures.npz"
 MAX_ARRAYS_BYTES = 2 * 1024**3
 TARGETS = ("energy", "forces", "stress")
 Arrays = dict[str, NDArray[Any]]
+# What zipfile, zlib and numpy raise over a file that somebody damaged or made up.
+_UNREADABLE = (ValueError, OSError, EOFError, KeyError, zipfile.BadZipFile, zlib.error, RuntimeError, MemoryError)
 Positive = Annotated[float, msgspec.Meta(ge=0, le=1e9)]
 
 
@@ -38,6 +41,7 @@ class ScoredData(Strict, frozen=True):
     fingerprint: str  # SHA-256 over the structures and labels
     level_of_theory: str | None
     zero: str  # what energies are relative to, in words
+    pressure_only: bool = False  # of a stress only the mean of its first three components is a label, and compared
 
 
 class Coverage(Strict, frozen=True):
@@ -46,7 +50,7 @@ class Coverage(Strict, frozen=True):
     num_structures: Natural
     num_scored: Natural  # predicted without failing, finite or not
     num_nonfinite: Natural = 0  # of these, with a prediction that is no finite number
-    missing_elements: dict[str, Natural] = {}  # symbol -> structures left out for it
+    missing_elements: dict[str, Natural] = msgspec.field(default_factory=dict)  # symbol -> structures left out for it
     num_failed: Natural = 0
     failures: tuple[str, ...] = ()  # the first few: structure and message
 
@@ -102,9 +106,9 @@ class ScoreResult(Strict, frozen=True):
     num_parameters: Natural | None = None
     cutoff_angstrom: Positive | None = None
     coverage: Coverage | None = None
-    scores: dict[str, Score] = {}  # by column: energy_mae
+    scores: dict[str, Score] = msgspec.field(default_factory=dict)  # by column: energy_mae
     timing: ModelTiming | None = None
-    versions: dict[str, str] = {}  # the family's own first
+    versions: dict[str, str] = msgspec.field(default_factory=dict)  # the family's own first
     conditions: Conditions | None = None
     num_processes: Natural = 1  # over which the structures were shared
 
@@ -207,11 +211,18 @@ def check_score(result: ScoreResult, predictions: Predictions, groups: Ints, pat
         BenchError: one does not follow from them.
     """
     for column, score in result.scores.items():
-        if score.value is None or not is_built_in(score.metric):
+        if score.value is None:
             continue
         if score.target not in predictions.values:
             raise _damaged(path, f"{column}: there is no prediction of it beside the result")
-        found = value_of(built_in(score.metric), predictions.of(score.target, groups)) * score.factor
+        if predictions.structures[score.target].max(initial=-1) >= len(groups):
+            raise _damaged(path, f"{column}: predicted for a structure that is not among those beside the result")
+        values = predictions.of(score.target, groups)
+        if (len(values.reference), num_groups(values)) != (score.num_values, score.num_groups):
+            raise _damaged(path, f"{column}: counts other values or groups than there are predictions of")
+        if not is_built_in(score.metric):
+            continue
+        found = value_of(built_in(score.metric), values) * score.factor
         if not math.isclose(found, score.value, rel_tol=1e-9, abs_tol=1e-12):
             raise _damaged(
                 path, f"{column}: {score.value:g} does not follow from the predictions, which give {found:g}"
@@ -237,13 +248,13 @@ def read_predictions(path: Path) -> Predictions:
     try:
         for target in TARGETS:
             if f"{target}_predicted" in arrays:
-                values[target] = (arrays[f"{target}_reference"], arrays[f"{target}_predicted"])
-                structures[target] = arrays[f"{target}_structure"].astype(np.int64)
+                values[target] = _row(arrays, f"{target}_reference", "f"), _row(arrays, f"{target}_predicted", "f")
+                structures[target] = _row(arrays, f"{target}_structure", "i")
                 if not len(values[target][0]) == len(values[target][1]) == len(structures[target]):
                     raise _damaged(path, f"{target}: reference, prediction and structure differ in length")
-        return Predictions(values, structures, arrays["raw_energy"], arrays["seconds"])
-    except KeyError as error:
-        raise _damaged(path, f"there is no array {error}") from error
+        return Predictions(values, structures, _row(arrays, "raw_energy", "f"), _row(arrays, "seconds", "f"))
+    except ValueError as error:
+        raise _damaged(path, f"no predictions: {error}") from error
 
 
 def write_structures(path: Path, structures: Structures) -> None:
@@ -265,11 +276,14 @@ def read_structures(path: Path) -> Structures:
         BenchError: missing, too large or damaged.
     """
     arrays = read_arrays(path)
+    names = tuple(str(name) for name in arrays.get("names", np.empty(0)).ravel())
     try:
-        names = tuple(str(name) for name in arrays["names"])
-        return Structures(names, arrays["groups"], arrays["num_atoms"], arrays["numbers"])
-    except KeyError as error:
-        raise _damaged(path, f"there is no array {error}") from error
+        groups, num_atoms, numbers = (_row(arrays, name, "i") for name in ("groups", "num_atoms", "numbers"))
+    except ValueError as error:
+        raise _damaged(path, f"no structures: {error}") from error
+    if not len(names) == len(groups) == len(num_atoms) or num_atoms.sum() != len(numbers):
+        raise _damaged(path, "names, groups and numbers of atoms do not belong together")
+    return Structures(names, groups, num_atoms, numbers)
 
 
 def write_arrays(path: Path, arrays: Arrays) -> None:
@@ -292,8 +306,24 @@ def read_arrays(path: Path) -> Arrays:
                 raise _damaged(path, f"unpacks to more than {MAX_ARRAYS_BYTES / 1e9:.0f} GB; it was not read")
         with np.load(io.BytesIO(data), allow_pickle=False) as file:
             return dict(file)
-    except (ValueError, OSError, EOFError, KeyError, zipfile.BadZipFile) as error:
+    except _UNREADABLE as error:
         raise _damaged(path, f"not an npz file of numbers ({error})") from error
+
+
+def _row(arrays: Arrays, name: str, kind: str) -> NDArray[Any]:
+    """An array of one dimension: of floating numbers (kind "f"), or of whole ones from 0 (kind "i").
+
+    Raises:
+        ValueError: it is not there, or is something else.
+    """
+    if name not in arrays:
+        raise ValueError(f"there is no array {name}")
+    array = arrays[name]
+    if array.ndim != 1 or array.dtype != (np.float64 if kind == "f" else np.int64):
+        raise ValueError(f"{name} is {array.dtype} of {array.ndim} dimensions")
+    if kind == "i" and array.min(initial=0) < 0:
+        raise ValueError(f"{name} holds a number below 0")
+    return array
 
 
 def _read(path: Path, limit_bytes: int) -> bytes:

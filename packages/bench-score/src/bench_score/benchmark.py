@@ -2,8 +2,6 @@
 
 import gc
 import platform
-import resource
-import sys
 import time
 import traceback
 from collections.abc import Sequence
@@ -28,14 +26,14 @@ from bench_core.scores import (
     write_predictions,
     write_structures,
 )
-from bench_core.session import failed, shared_versions
+from bench_core.session import failed, peak_rss_bytes, shared_versions
 
 from bench_score import scoring, world
 from bench_score.config import ScoreConfig, config_sha256, file_stem
 from bench_score.dataset import Dataset
 from bench_score.model import Entry, Family, Model, Want
 from bench_score.neighbours import neighbour_lists
-from bench_score.parts import output_folder, write_part
+from bench_score.parts import data_folder, write_part
 from bench_score.prediction import Progress, predict
 from bench_score.registry import find_family
 from bench_score.sources import load_dataset
@@ -66,7 +64,7 @@ class Benchmark:
         self.entries = tuple(cfg.entries() if entries is None else entries)
         self.part = part
         self.dataset = load_dataset(cfg.data) if dataset is None else dataset
-        self.folder = output_folder(cfg) / file_stem(self.dataset.name)
+        self.folder = data_folder(cfg, self.dataset.name)
         self._cache, self._at_once, self._lock_sha256, self._progress = cache, at_once, lock_sha256, progress
         self._structures = scoring.structures_of(self.dataset)
 
@@ -76,6 +74,7 @@ class Benchmark:
         Raises:
             BenchError: the configuration's zero or metrics do not fit the data, or nothing can be written.
         """
+        scoring.check(self.config, self.dataset)
         with_others = world.join(self.config.device)
         try:
             rows = [self._row(entry, with_others) for entry in self.entries]
@@ -96,7 +95,9 @@ class Benchmark:
                 raise
             status = Status.UNAVAILABLE if error.code is ExitCode.ENVIRONMENT else Status.ERROR
             return failed_row(self.config, self.dataset, entry, status, str(error))
-        except Exception as error:  # noqa: BLE001  one bad checkpoint is one row, whatever it raises
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # noqa: BLE001  one bad checkpoint is one row, whatever it raises: sys.exit too
             traceback.print_exc()  # whole, in the log
             failure = failed(error)
             return failed_row(self.config, self.dataset, entry, Status.ERROR, failure.reason, failure.detail)
@@ -109,9 +110,11 @@ class Benchmark:
         load_sec = time.perf_counter() - began
         lists = None
         if model.cutoff_angstrom is not None:
-            workers = config.data.workers
-            lists = neighbour_lists(dataset, model.cutoff_angstrom, self._cache, workers=workers)
+            lists = neighbour_lists(
+                dataset, model.cutoff_angstrom, self._cache, self._still_here, workers=config.data.workers
+            )
         want = self._want()
+        self._still_here(0, 0)
         found = predict(model, dataset, lists, want, config.data.batch_size, with_others, self._progress)
         cover = scoring.coverage(dataset, model, found)
         base = blank_row(config, dataset, entry, Status.OK)
@@ -134,11 +137,15 @@ class Benchmark:
             # Of what other processes predicted meanwhile, this one has waited for its share alone.
             engine_sec=max(0.0, wall_sec - load_sec - float(seconds.sum()) / with_others.size),
             at_once=self._at_once * with_others.size,
-            peak_rss_bytes=_peak_rss_bytes() if len(self.entries) == 1 else None,
+            peak_rss_bytes=peak_rss_bytes() if len(self.entries) == 1 else None,
         )
         del model
         gc.collect()  # the next model needs the room
         return _replace(base, described, coverage=cover, scores=scores, timing=timing)
+
+    def _still_here(self, done: int, total: int) -> None:
+        """Say that something was done, and no structure predicted yet."""
+        self._progress(0, len(self.dataset))
 
     def _want(self) -> Want:
         """Derivatives that are scored and that the data have."""
@@ -210,6 +217,7 @@ def scored_data(config: ScoreConfig, dataset: Dataset) -> ScoredData:
         fingerprint=dataset.fingerprint,
         level_of_theory=config.data.level_of_theory or dataset.level_of_theory,
         zero=zero_in_words(config, dataset),
+        pressure_only=dataset.pressure_only,
     )
 
 
@@ -234,9 +242,3 @@ def _version(distribution: str) -> str | None:
         return version(distribution)
     except PackageNotFoundError:
         return None
-
-
-def _peak_rss_bytes() -> int:
-    """Largest resident memory of this process so far; Linux counts in KiB, macOS in bytes."""
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak if sys.platform == "darwin" else peak * 1024

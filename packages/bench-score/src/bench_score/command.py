@@ -39,10 +39,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--here", action="store_true", help="score in the current Python instead of managed environments"
     )
-    which = parser.add_argument_group(
-        "some of the models", "Each writes a part; --merge makes the table of all parts. NAME may be several."
+    parser.add_argument(
+        "--family",
+        metavar="NAME",
+        type=split_names,
+        action="extend",
+        help="only these families (several with commas): a run of their own",
     )
-    which.add_argument("--family", metavar="NAME", type=split_names, action="extend", help="only these families")
+    which = parser.add_argument_group(
+        "some of the models", "Each command writes parts into one folder; --merge makes the table of all."
+    )
     which.add_argument("--models", metavar="LABEL|INDEX", nargs="+", help="only these models; indexes count from 0")
     which.add_argument("--shard", metavar="I/N|slurm", help="every N-th model, from the I-th; slurm: this array task")
     which.add_argument("--merge", action="store_true", help="put the parts in --output together, and score nothing")
@@ -113,6 +119,8 @@ def _shared(config: ScoreConfig, args: argparse.Namespace) -> int:
 
 
 def _merge(config: ScoreConfig) -> int:
+    from bench_core.bundle import is_committed, load_bundle
+
     from bench_score.finish import begin, finish
     from bench_score.parts import merge_parts, output_folder
 
@@ -120,15 +128,19 @@ def _merge(config: ScoreConfig) -> int:
     merged = merge_parts(config)
     if not merged.rows:
         raise BenchError(f"{folder}: there is no part to merge", ExitCode.MISSING_PART)
-    begin(config, _root())
-    finish(config, merged.rows, complete=not merged.missing)
+    if is_committed(folder):
+        load_bundle(folder)  # merged before, and not changed since
+        return _end(config, merged.rows, merged.missing)
+    with _alone(folder, shared=False):
+        begin(config, _root())
+        finish(config, merged.rows, complete=not merged.missing)
     return _end(config, merged.rows, merged.missing)
 
 
 def _conduct(config: ScoreConfig, args: argparse.Namespace) -> int:
     from bench_core.device import require
 
-    from bench_score import conductor, parts, runner
+    from bench_score import conductor, parts, runner, scoring
     from bench_score.finish import begin, finish
     from bench_score.selection import select_entries
     from bench_score.sources import load_dataset
@@ -139,7 +151,9 @@ def _conduct(config: ScoreConfig, args: argparse.Namespace) -> int:
         parts.output_folder(config)  # has to be said, or parts would not meet
     config = runner.with_output(config)
     entries = select_entries(config, args.models, args.shard)
-    folder = Path(parts.output_folder(config))
+    folder = parts.output_folder(config)
+    dataset = load_dataset(config.data)
+    scoring.check(config, dataset)
     conductor.end_on_sigterm()
     with _alone(folder, shared=some):
         begun = _begun(folder)
@@ -147,9 +161,8 @@ def _conduct(config: ScoreConfig, args: argparse.Namespace) -> int:
             raise BenchError(
                 f"{folder}: is not empty; go on with it by adding --resume, or choose another --output", ExitCode.OUTPUT
             )
-        dataset = load_dataset(config.data)
         if not some:
-            done = parts.labels_done(parts.merge_parts(config))
+            done = parts.labels_done(parts.merge_parts(config, dataset.fingerprint))
             entries = tuple(entry for entry in entries if entry.label not in done)
         root = _root()
         interpreters = runner.here(entries) if args.here or root is None else _managed(root, entries)
@@ -172,7 +185,7 @@ def _conduct(config: ScoreConfig, args: argparse.Namespace) -> int:
                     file=sys.stderr,
                 )
                 return int(ExitCode.INTERRUPTED)
-        merged = parts.merge_parts(config)
+        merged = parts.merge_parts(config, dataset.fingerprint)
         if some:
             return _part_written(config, entries, merged)
         finish(config, merged.rows, complete=not merged.missing)

@@ -1,4 +1,4 @@
-"""One process per model, some at a time: started in its family's environment, watched, and replaced by a row if it dies."""
+"""One process per model, some at a time: started in its family's environment, watched; if it dies, a row says so."""
 
 import os
 import queue
@@ -11,6 +11,7 @@ from typing import Any
 
 import msgspec
 from bench_core import policy, protocol
+from bench_core.conductor import memory_limit_bytes
 from bench_core.errors import BenchError, ExitCode
 from bench_core.progress import bar
 from bench_core.results import Status
@@ -20,10 +21,9 @@ from bench_score import messages, sources
 from bench_score.benchmark import failed_row
 from bench_score.config import ScoreConfig, file_stem
 from bench_score.dataset import Dataset
+from bench_score.metrics import registered_metrics
 from bench_score.model import Entry
-from bench_score.parts import output_folder, part_tag, write_part
-
-LOGS = "logs"
+from bench_score.parts import LOGS, output_folder, part_tag, write_part
 
 
 class Interpreters(msgspec.Struct, frozen=True):
@@ -42,6 +42,7 @@ class ModelWorker(Worker):
     def __init__(self, python: Path, start: messages.Start, log: Path, gpu: str | None) -> None:
         self._gpu = gpu
         super().__init__(python, start, log)
+        self._grace_sec = 0.0  # nobody but the conductor watches the time
 
     def _environment(self, start: protocol.Message) -> dict[str, str]:
         assert isinstance(start, messages.Start)
@@ -69,7 +70,9 @@ def conduct(
         BenchError: a mistake that every model would meet; what is finished is kept.
         KeyboardInterrupt: what is finished is kept.
     """
+    _refuse_what_only_this_process_knows(config)
     kept = sources.store(dataset, cache)
+    beside = min(at_once, len(entries))
     starts = [
         messages.Start(
             config=config,
@@ -77,7 +80,8 @@ def conduct(
             dataset=str(kept.absolute()),
             data_sha256=dataset.fingerprint,
             cache=str(cache.absolute()),
-            at_once=min(at_once, len(entries)),
+            at_once=beside,
+            memory_limit_bytes=_memory_limit_bytes(config, beside),
             lock_sha256=interpreters.locks.get(entry.family),
         )
         for entry in entries
@@ -128,7 +132,10 @@ class _Crew:
             return
         gpu = self._gpus.get() if self._pinned else None
         log = output_folder(self._config) / LOGS / f"{file_stem(entry.label)}.log"
-        worker = ModelWorker(python, start, log, gpu)
+        try:
+            worker = ModelWorker(python, start, log, gpu)
+        except OSError as error:
+            raise BenchError(f"cannot write {log}, or start {python}: {error.strerror}", ExitCode.OUTPUT) from error
         try:
             with self._lock:
                 if self._ended:
@@ -156,10 +163,13 @@ class _Crew:
     def _listen(self, worker: ModelWorker, entry: Entry) -> None:
         label = f"Score {entry.label} ({self._dataset.name})"
         shown = bar(label, len(self._dataset.structures), "structure", enabled=self._show_progress)
+        # Until it says that it lives, it may be importing, which takes long on a busy machine.
+        limit_sec = max(self._config.timeout_sec, policy.START_TIMEOUT_SEC)
         try:
             while True:
-                match worker.hear(policy.SCORE_SILENCE_SEC):
+                match worker.hear(limit_sec):
                     case messages.Scoring() as scoring:
+                        limit_sec = self._config.timeout_sec
                         shown.total = scoring.total
                         shown.update(scoring.done - shown.n)
                     case messages.Refused() as refused:
@@ -172,6 +182,22 @@ class _Crew:
     def _fail(self, entry: Entry, status: Status, reason: str, detail: str | None) -> None:
         row = failed_row(self._config, self._dataset, entry, status, reason, detail)
         write_part(self._config, [row], part_tag([entry]))
+
+
+def _refuse_what_only_this_process_knows(config: ScoreConfig) -> None:
+    here = [name for _, name in config.metrics if name in registered_metrics()]
+    if here:
+        raise BenchError(
+            f"metric {here[0]!r} is registered in this process alone, and models are scored in others; name its "
+            "function under custom_metrics"
+        )
+
+
+def _memory_limit_bytes(config: ScoreConfig, at_once: int) -> int | None:
+    """What a process may take: a model that takes all would have others killed. On a GPU, drivers reserve at will."""
+    if config.memory_limit_bytes is not None or config.device != "cpu":
+        return config.memory_limit_bytes
+    return memory_limit_bytes(at_once)
 
 
 def visible_gpus() -> list[str]:

@@ -3,8 +3,9 @@
 Relative paths start at the file's own folder. `--set a.b=c` replaces one value before anything is checked.
 """
 
+import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,15 +17,25 @@ from bench_core.metrics import BUILT_IN, is_built_in
 from bench_core.scores import TARGETS
 
 from bench_score.label_units import LabelUnits
+from bench_score.metrics import MetricFile, registered_metrics
 from bench_score.model import Entry
 from bench_score.units import KNOWN, PER_ATOM
 
 DEFAULT_METRICS: dict[str, list[str]] = {"energy": ["mae", "rmse"], "forces": ["mae", "rmse"], "stress": ["mae"]}
 FORMATS = ("csv", "json", "md")
 DEVICES = ("cpu", "gpu")
+# Keys of `data` that a dataset with a name has no use for.
+OF_FILES = frozenset(
+    {
+        *("energy", "forces", "stress", "group", "reference"),
+        *("energy_unit", "forces_unit", "stress_unit", "stress_sign"),
+    }
+)
 BUILT_IN_FAMILY = "schnet"  # the family of models whose architecture is said in the configuration
-# What several lists of metrics may be joined by in a name, and what makes a folder of it.
-_LABEL = re.compile(r"[^\x00-\x1f\x7f]{1,100}")
+LABEL_LENGTH = 100
+# Files of a run that a table must not be called, and how a file is called that is read as a result.
+RESERVED = frozenset({"environment", "resolved_config", "committed"})
+RESULTS = "_results"
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
 
@@ -78,13 +89,6 @@ class DataConfig(Strict, frozen=True):
         )
 
 
-class MetricFile(Strict, frozen=True):
-    """A metric of one's own: `function` is "module:function", called with reference and predicted values."""
-
-    name: str
-    function: str
-
-
 class OutputConfig(Strict, frozen=True):
     dir: str | None = None
     filename: str = "scores"
@@ -108,6 +112,8 @@ class ScoreConfig(Strict, frozen=True):
     output: OutputConfig = OutputConfig()
     device: str = "cpu"
     threads: int = policy.THREADS
+    timeout_sec: float = policy.SCORE_SILENCE_SEC  # a model that finishes no batch for so long is given up
+    memory_limit_bytes: int | None = None  # of each model's process; None shares out what is free (on the CPU)
     seed: int = policy.SEED
     trust_checkpoint: bool = False
 
@@ -162,13 +168,12 @@ def parse_config(raw: Mapping[str, Any], *, base: Path, source: str = "configura
         BenchError: an unknown key, a value of a wrong type, or two that contradict each other.
     """
     values = dict(raw)
-    pairs = _metric_pairs(values.pop("metrics", None), values.pop("targets", None), source)
-    custom = values.get("custom_metrics", ())
     _refuse_unknown(values, ScoreConfig, source)
+    _refuse_infinite(values, source)
+    pairs = _metric_pairs(values.pop("metrics", None), values.pop("targets", None), source)
     try:
-        if isinstance(values.get("atomic_energies"), dict | list):
-            values["atomic_energies"] = _table_of_energies(values["atomic_energies"], values.pop("species", None))
-        config = msgspec.convert({**values, "metrics": pairs, "custom_metrics": custom}, ScoreConfig)
+        values["atomic_energies"] = _energies(values.pop("atomic_energies", None), values.pop("species", None))
+        config = msgspec.convert({**values, "metrics": pairs}, ScoreConfig)
     except (msgspec.ValidationError, ValueError) as error:
         raise BenchError(f"{source}: {error}") from error
     _check(config, source)
@@ -205,6 +210,9 @@ def _read(path: Path) -> Any:
     if len(data) > MAX_TOML_BYTES:
         raise ValueError(f"larger than {MAX_TOML_BYTES // 1024} KiB, so it was not read")
     try:
+        # A few nested aliases stand for more values than memory holds.
+        if any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(data)):
+            raise ValueError("holds an alias (*name); write what it stands for")
         return yaml.safe_load(data)
     except (yaml.YAMLError, RecursionError) as error:
         raise ValueError(f"not valid YAML ({' '.join(str(error).split())})") from error
@@ -226,10 +234,7 @@ def _assign(raw: dict[str, Any], text: str) -> None:
 
 
 def _below(place: Any, name: str, text: str) -> Any:
-    if isinstance(place, list):
-        found = place[_index(place, name, text)]
-    else:
-        found = place.setdefault(name, {})
+    found = place[_index(place, name, text)] if isinstance(place, list) else place.setdefault(name, {})
     if not isinstance(found, dict | list):
         raise BenchError(f"--set {text}: {name} is a value, there is nothing below it")
     return found
@@ -267,6 +272,15 @@ def _refuse_unknown(values: Mapping[str, Any], kind: type[msgspec.Struct], where
                     _refuse_unknown(table, _TABLES[key], f"{where}: {place}")
 
 
+def _refuse_infinite(value: Any, source: str) -> None:
+    """Models are told by JSON, in which there is neither an infinite number nor one that is none."""
+    if isinstance(value, float) and not math.isfinite(value):
+        raise BenchError(f"{source}: {value} is no finite number; leave it out, or write a number")
+    if isinstance(value, Mapping | list | tuple):
+        for below in value.values() if isinstance(value, Mapping) else value:
+            _refuse_infinite(below, source)
+
+
 def _metric_pairs(said: Any, targets: Any, source: str) -> list[tuple[str, str]]:
     """Pairs of target and metric, from a table, from pairs, or from flat lists of both."""
     if targets is not None and not _is_names(targets):
@@ -279,12 +293,14 @@ def _metric_pairs(said: Any, targets: Any, source: str) -> list[tuple[str, str]]
     if isinstance(said, Mapping):
         if targets is not None:
             raise BenchError(f"{source}: metrics says its targets itself; leave targets out")
-        table = {target: [names] if isinstance(names, str) else names for target, names in said.items()}
-        if all(_is_names(names) for names in table.values()):
+        table = {str(target): [names] if isinstance(names, str) else names for target, names in said.items()}
+        if table and all(_is_names(names) for names in table.values()):
             return [(target, name) for target, names in table.items() for name in names]
     elif _is_names(said):
         return [(target, name) for target in targets or TARGETS for name in said]
-    elif isinstance(said, list | tuple) and all(_is_names(pair) and len(pair) == 2 for pair in said):
+    elif said and isinstance(said, list | tuple) and all(_is_names(pair) and len(pair) == 2 for pair in said):
+        if targets is not None:
+            raise BenchError(f"{source}: metrics says its targets itself; leave targets out")
         return [(pair[0], pair[1]) for pair in said]
     raise BenchError(
         f"{source}: metrics: write a table (metrics = {{energy = ['mae']}}), pairs (metrics = [['energy', 'mae']]) "
@@ -296,8 +312,8 @@ def _is_names(value: Any) -> bool:
     return isinstance(value, list | tuple) and bool(value) and all(isinstance(name, str) for name in value)
 
 
-def _table_of_energies(said: Any, species: Any) -> dict[str, float]:
-    """A table by element from a table, or from a list and the `species` it is in the order of.
+def _energies(said: Any, species: Any) -> Any:
+    """What was said, as a table by element where it was a list in the order of `species`.
 
     Raises:
         ValueError: the list and the species do not fit, or an element does not exist.
@@ -305,15 +321,18 @@ def _table_of_energies(said: Any, species: Any) -> dict[str, float]:
     from ase.data import chemical_symbols
 
     if isinstance(said, list):
-        if not _is_names(species) or len(species) != len(said):
+        if not _is_names(species) or not len(species) == len(said) == len(set(species)):
             raise ValueError(
                 f"atomic_energies is a list of {len(said)}; species has to name its {len(said)} elements, in order"
             )
         said = dict(zip(species, said, strict=True))
-    for element in said:
-        if element not in chemical_symbols[1:]:
-            raise ValueError(f"atomic_energies: {element!r} is no element")
-    return {str(element): float(energy) for element, energy in said.items()}
+    elif species is not None:
+        raise ValueError("species belongs to a list of atomic_energies; leave it out")
+    if isinstance(said, Mapping):
+        for element in said:
+            if element not in chemical_symbols[1:]:
+                raise ValueError(f"atomic_energies: {element!r} is no element")
+    return said
 
 
 def _check(config: ScoreConfig, source: str) -> None:
@@ -330,25 +349,41 @@ def _check(config: ScoreConfig, source: str) -> None:
         raise suggest.unknown("device", config.device, DEVICES, source=source)
     if isinstance(config.atomic_energies, str) and config.atomic_energies not in {"average", "group"}:
         raise suggest.unknown("atomic_energies", config.atomic_energies, ["average", "group"], source=source)
-    for name, value, least in (("threads", config.threads, 1), ("seed", config.seed, 0)):
-        if value < least:
+    for name, value, least in (
+        *(("threads", config.threads, 1), ("seed", config.seed, 0), ("timeout_sec", config.timeout_sec, 1)),
+        ("memory_limit_bytes", 1 if config.memory_limit_bytes is None else config.memory_limit_bytes, 1),
+    ):
+        if not least <= value < 2**62:
             raise BenchError(f"{source}: {name} = {value}: must be at least {least}")
+    _check_units(config, source)
+    _check_output(config.output, source)
+
+
+def _check_units(config: ScoreConfig, source: str) -> None:
     for target, unit in config.units.items():
         if target not in TARGETS:
             raise suggest.unknown("target", target, TARGETS, source=f"{source}: units")
         if (unit.removesuffix(PER_ATOM) if target == "energy" else unit) not in KNOWN[target]:
             raise suggest.unknown("unit", unit, KNOWN[target], source=f"{source}: units.{target}")
-    if not _NAME.fullmatch(config.output.filename):
-        raise BenchError(f"{source}: output.filename = {config.output.filename!r}: a plain name without folders")
+        if unit.endswith(PER_ATOM) and not config.energy_per_atom:
+            raise BenchError(f"{source}: units.{target} = {unit!r}, and energy_per_atom is false; leave {PER_ATOM} out")
+
+
+def _check_output(output: OutputConfig, source: str) -> None:
+    name = output.filename
+    if not _NAME.fullmatch(name):
+        raise BenchError(f"{source}: output.filename = {name!r}: a plain name without folders")
+    if name.lower() in RESERVED or name.lower().endswith(RESULTS):
+        raise BenchError(f"{source}: output.filename = {name!r}: the run has files of its own that are called so")
 
 
 def _check_labels(labels: Sequence[str], source: str) -> None:
     seen: dict[str, str] = {}
     for label in labels:
-        if not _LABEL.fullmatch(label) or not label.strip():
-            raise BenchError(f"{source}: label {label!r}: one line of 1 to 100 visible characters")
+        if not label.isprintable() or not label.strip() or len(label) > LABEL_LENGTH:
+            raise BenchError(f"{source}: label {label!r}: one line of 1 to {LABEL_LENGTH} visible characters")
         other = seen.setdefault(file_stem(label).lower(), label)
-        if other is not label:
+        if other != label:
             raise BenchError(f"{source}: labels {other!r} and {label!r} would be one file; rename one of the two")
     repeated = [label for label in seen.values() if list(labels).count(label) > 1]
     if repeated:
@@ -366,8 +401,10 @@ def _check_metrics(config: ScoreConfig, source: str) -> None:
         module, colon, function = metric.function.partition(":")
         if not (colon and all(part.isidentifier() for part in (*module.split("."), function))):
             raise BenchError(f"{source}: custom metric {metric.name!r}: function is written module:function")
-    from bench_score.metrics import registered_metrics
-
+        if metric.unit is not None and not metric.unit.isprintable():
+            raise BenchError(f"{source}: custom metric {metric.name!r}: unit {metric.unit!r} is not a line of text")
+    if len(set(own)) < len(own):
+        raise BenchError(f"{source}: two custom metrics have one name")
     for target, name in config.metrics:
         if target not in TARGETS:
             raise suggest.unknown("target", target, TARGETS, source=f"{source}: metrics")
@@ -384,6 +421,9 @@ def _check_data(data: DataConfig, source: str) -> None:
         raise BenchError(f"{source}: data: say which: name = 'dcdft', or test = 'FILE' (else val, else train)")
     if data.name is not None and data.path is not None:
         raise BenchError(f"{source}: data: name and a file are both said; leave one out")
+    for field in msgspec.structs.fields(DataConfig):
+        if data.name is not None and field.name in OF_FILES and getattr(data, field.name) != field.default:
+            raise BenchError(f"{source}: data.{field.name} says how a file is read; {data.name!r} is none")
     for name, value in (("batch_size", data.batch_size), ("workers", data.workers)):
         if not 1 <= value <= 10**6:
             raise BenchError(f"{source}: data.{name} = {value}: must be at least 1")
@@ -405,6 +445,13 @@ def _with_whole_paths(config: ScoreConfig, base: Path, source: str) -> ScoreConf
             checkpoint = whole(checkpoint)
         return msgspec.structs.replace(model, checkpoint=checkpoint, architecture=_architecture(model, base, source))
 
+    def metric_of(metric: MetricFile) -> MetricFile:
+        if metric.folder is not None:
+            return msgspec.structs.replace(metric, folder=whole(metric.folder))
+        top = base / metric.function.partition(":")[0].split(".")[0]
+        beside = top.is_dir() or top.with_suffix(".py").is_file()
+        return msgspec.structs.replace(metric, folder=str(base.absolute())) if beside else metric
+
     files = {key: whole(path) for key in ("test", "val", "train") if (path := getattr(config.data, key))}
     output = config.output
     if output.dir is not None:
@@ -413,6 +460,7 @@ def _with_whole_paths(config: ScoreConfig, base: Path, source: str) -> ScoreConf
         config,
         models=tuple(model_of(model) for model in config.models),
         data=msgspec.structs.replace(config.data, **files),
+        custom_metrics=tuple(metric_of(metric) for metric in config.custom_metrics),
         output=output,
     )
 
@@ -441,7 +489,3 @@ def _without_none(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [_without_none(found) for found in value]
     return value
-
-
-def labels_of(entries: Iterable[Entry]) -> list[str]:
-    return [entry.label for entry in entries]

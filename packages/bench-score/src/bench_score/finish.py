@@ -12,23 +12,49 @@ from bench_core.files import write_atomically
 from bench_core.machine import describe_machine
 from bench_core.scores import SUFFIX, ScoreResult, write_score
 
-from bench_score.config import ScoreConfig, dump_config, file_stem
-from bench_score.parts import output_folder
-from bench_score.writers import write_report
+from bench_score.config import ScoreConfig, config_sha256, dump_config, file_stem, load_config
+from bench_score.parts import FOLDER, data_folder, output_folder
+from bench_score.writers import find_writer, write_report
 
 
 def begin(config: ScoreConfig, root: Path | None) -> None:
-    """Write what is known before anything is scored; a run that goes on keeps what it began with."""
+    """Write what is known before anything is scored; a run that goes on keeps what it began with.
+
+    Raises:
+        BenchError: the folder holds something else or another run, cannot be written, or a format has no writer.
+    """
+    for name in config.output.formats:
+        find_writer(name)
     folder = output_folder(config)
     if bundle.is_committed(folder):
         raise BenchError(
             f"{folder}: holds a finished run, which is not changed; choose another --output", ExitCode.OUTPUT
         )
-    if not (folder / bundle.CONFIG).exists():
+    if (folder / bundle.CONFIG).exists():
+        _check_same(folder / bundle.CONFIG, config)
+    elif _is_foreign(folder):
+        raise BenchError(f"{folder}: is not empty, and holds no run of ours; choose another --output", ExitCode.OUTPUT)
+    else:
         write_atomically(folder / bundle.CONFIG, dump_config(config).encode())
     if not (folder / bundle.ENVIRONMENT).exists():
         description = msgspec.json.format(msgspec.json.encode(describe_machine(root or Path.cwd())), indent=1)
         write_atomically(folder / bundle.ENVIRONMENT, description + b"\n")
+
+
+def _is_foreign(folder: Path) -> bool:
+    """Whether there is something in a folder, and no part. Hidden files are locks, or about to be renamed."""
+    names = {path.name for path in folder.iterdir()} if folder.is_dir() else set()
+    return FOLDER not in names and any(not name.startswith(".") for name in names)
+
+
+def _check_same(path: Path, config: ScoreConfig) -> None:
+    """A run that goes on is the run that began."""
+    if config_sha256(load_config(path)) != config_sha256(config):
+        raise BenchError(
+            f"{path}: the run there was begun with another configuration than this; choose another --output, or go "
+            "on with that one",
+            ExitCode.RESUME,
+        )
 
 
 def finish(config: ScoreConfig, rows: Sequence[ScoreResult], *, complete: bool = True) -> list[Path]:
@@ -39,7 +65,7 @@ def finish(config: ScoreConfig, rows: Sequence[ScoreResult], *, complete: bool =
     created_at = now.isoformat(timespec="seconds")
     named = [msgspec.structs.replace(row, run_id=run_id, created_at=created_at) for row in rows]
     for row in named:
-        write_score(folder / file_stem(row.data.name) / f"{file_stem(row.label)}{SUFFIX}", row)
+        write_score(data_folder(config, row.data.name) / f"{file_stem(row.label)}{SUFFIX}", row)
     paths = write_report(config, named)
     if complete:
         bundle.commit(folder, run_id, created_at)

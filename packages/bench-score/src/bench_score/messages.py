@@ -15,6 +15,7 @@ class Start(Message, frozen=True, tag="start"):
     data_sha256: str
     cache: str
     at_once: int
+    memory_limit_bytes: int | None
     lock_sha256: str | None
 
 

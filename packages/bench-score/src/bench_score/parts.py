@@ -4,7 +4,7 @@ A part's header says under which configuration, on which data and by which code 
 agrees with its own. A run writes one part for each model as it ends, which is also what it resumes from.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -19,6 +19,7 @@ from bench_score.identity import code_sha256
 from bench_score.model import Entry
 
 FOLDER = "parts"
+LOGS = "logs"
 PART_VERSION = 1
 _DIFFERENCES = {
     "config_sha256": "another configuration",
@@ -62,6 +63,14 @@ def output_folder(config: ScoreConfig) -> Path:
     return Path(config.output.dir)
 
 
+def data_folder(config: ScoreConfig, dataset: str) -> Path:
+    """Where the scores on a dataset are: a folder of its name that no folder or file of the run can have."""
+    stem = file_stem(dataset)
+    if stem.lower() in {FOLDER, LOGS} or "." in stem:
+        stem = file_stem(f"data {dataset}".replace(".", "_"))
+    return output_folder(config) / stem
+
+
 def part_tag(entries: Sequence[Entry]) -> str:
     """A file name for the part of these entries: the label of a single one, a digest of several."""
     if len(entries) == 1:
@@ -90,15 +99,17 @@ def write_part(config: ScoreConfig, rows: Sequence[ScoreResult], tag: str) -> Pa
     return path
 
 
-def merge_parts(config: ScoreConfig) -> Merged:
+def merge_parts(config: ScoreConfig, data_sha256: str | None = None) -> Merged:
     """Put the parts of the output folder together. Of two parts with one label, the better and then newer counts.
+
+    `data_sha256` is the fingerprint of the dataset that they have to be scored on; None is that of the first part.
 
     Raises:
         BenchError: a part cannot be read, or was made under another configuration, on other data or by other code.
     """
     folder = output_folder(config) / FOLDER
     best: dict[str, tuple[bool, str, ScoreResult]] = {}
-    data: str | None = None
+    data = data_sha256
     for path in sorted(folder.glob("*.json")):
         part = read_part(path)
         check_part(path, part, config, data)
@@ -168,7 +179,3 @@ def check_part(path: Path, part: Part, config: ScoreConfig, data_sha256: str | N
 def labels_done(merged: Merged) -> set[str]:
     """Models that need not be scored again: what could not be reached is tried once more."""
     return {row.label for row in merged.rows if row.status is not Status.UNAVAILABLE}
-
-
-def named(entries: Iterable[Entry]) -> str:
-    return ", ".join(entry.label for entry in entries)

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -113,11 +114,10 @@ def _ask(
     items = [Item(dataset.structures[i], None if lists is None else lists[i]) for i in batch]
     began = time.perf_counter()
     try:
-        predictions = model.predict(items, want)
-        _check(items, predictions, want)
+        predictions = _checked(items, model.predict(items, want), want)
     except Exception as error:  # noqa: BLE001  whatever a model raises
         if len(batch) == 1:
-            failures.append(f"{items[0].structure.name}: {_message(error)}")
+            failures.append(f"{items[0].structure.name}: {message_of(error)}")
             return []
         alone = [_ask(model, dataset, lists, want, batch[i : i + 1], failures) for i in range(len(batch))]
         return [found for part in alone for found in part]
@@ -125,19 +125,34 @@ def _ask(
     return [(int(index), prediction, sec) for index, prediction in zip(batch, predictions, strict=True)]
 
 
-def _check(items: Sequence[Item], predictions: Sequence[Prediction], want: Want) -> None:
-    """What a model returned has the shapes it should have; numpy would otherwise stretch a single number over all."""
+def _checked(items: Sequence[Item], predictions: Sequence[Prediction], want: Want) -> list[Prediction]:
+    """What a model returned, as numbers of the shapes they should have: numpy would stretch a single one over all."""
     if len(predictions) != len(items):
         raise ValueError(f"the model returned {len(predictions)} predictions for {len(items)} structures")
-    for item, prediction in zip(items, predictions, strict=True):
-        if np.ndim(prediction.energy) != 0:
-            raise ValueError("an energy is one number for a structure")
-        if want.forces and (prediction.forces is None or prediction.forces.shape != (item.structure.num_atoms, 3)):
-            raise ValueError(f"forces are to be of shape ({item.structure.num_atoms}, 3)")
-        if prediction.stress is not None and prediction.stress.shape != (6,):
-            raise ValueError("a stress has six components")
+    return [
+        Prediction(
+            energy=float(_numbers("an energy", found.energy, ())),
+            forces=_numbers("forces", found.forces, (item.structure.num_atoms, 3)) if want.forces else None,
+            stress=_numbers("a stress", found.stress, (6,)) if want.stress and found.stress is not None else None,
+        )
+        for item, found in zip(items, predictions, strict=True)
+    ]
 
 
-def _message(error: Exception) -> str:
-    text = " ".join(f"{type(error).__name__}: {error}".split())
+def _numbers(what: str, value: Any, shape: tuple[int, ...]) -> Floats:
+    if value is None:
+        raise ValueError(f"{what} was asked for and not returned")
+    array = np.asarray(value)
+    if array.shape != shape or array.dtype.kind not in "fiu":
+        raise ValueError(f"{what} is to be numbers of shape {shape}, not {array.dtype} of shape {array.shape}")
+    return array.astype(np.float64)
+
+
+def message_of(error: BaseException) -> str:
+    """What an exception says, on one line of at most MESSAGE_LENGTH characters."""
+    try:
+        text = " ".join(f"{type(error).__name__}: {error}".split())
+    except Exception:  # noqa: BLE001  its own text cannot be made
+        text = type(error).__name__
+    text = text.encode("utf-8", "backslashreplace").decode()  # JSON holds no surrogate
     return text if len(text) <= MESSAGE_LENGTH else f"{text[: MESSAGE_LENGTH - 1]}…"

@@ -17,9 +17,9 @@ from bench_score.config import ScoreConfig
 from bench_score.dataset import Dataset
 from bench_score.metrics import find_metric
 from bench_score.model import Model
-from bench_score.prediction import Predicted, atom_offsets, known_to
+from bench_score.prediction import Predicted, atom_offsets, known_to, message_of
 from bench_score.structure import Floats, Ints
-from bench_score.units import unit_of, unit_of_metric
+from bench_score.units import unit_of, unit_of_column
 
 
 class Labels(NamedTuple):
@@ -48,12 +48,10 @@ def compare(config: ScoreConfig, dataset: Dataset, predicted: Predicted) -> Pred
 
 def score(config: ScoreConfig, predictions: Predictions, groups: Ints) -> dict[str, Score]:
     """Every metric of the configuration, by column. Models that compared the same structures share their resamples."""
-    own = [(metric.name, metric.function) for metric in config.custom_metrics]
     weights: dict[int, Ints] = {}
     scores = {}
     for target, name in config.metrics:
-        unit, factor = unit_of(target, config.units.get(target), per_atom=config.energy_per_atom)
-        unit, factor = unit_of_metric(name, unit, factor)
+        unit, factor = unit_and_factor(config, target, name)
         values = predictions.of(target, groups)
         count = metrics.num_groups(values)
         if count not in weights:
@@ -69,11 +67,33 @@ def score(config: ScoreConfig, predictions: Predictions, groups: Ints) -> dict[s
                 num_structures=len(np.unique(predictions.structures[target])),
                 num_groups=count,
             ),
-            find_metric(name, own),
+            _metric(config, target, name),
             values,
             weights[count],
         )
     return scores
+
+
+def check(config: ScoreConfig, dataset: Dataset) -> None:
+    """What can be known before a model is loaded.
+
+    Raises:
+        BenchError: the zero does not fit the data, or there is no such metric.
+    """
+    make_zero(config.atomic_energies, dataset)
+    for target, name in config.metrics:
+        _metric(config, target, name)
+
+
+def unit_and_factor(config: ScoreConfig, target: str, metric: str) -> tuple[str, float]:
+    """Unit of a column, and what its metric's value is multiplied by to be in it."""
+    own = {one.name: one.unit for one in config.custom_metrics}
+    return unit_of_column(target, metric, config.units.get(target), own, per_atom=config.energy_per_atom)
+
+
+def _metric(config: ScoreConfig, target: str, name: str) -> metrics.Metric:
+    factor = unit_of(target, config.units.get(target), per_atom=config.energy_per_atom)[1]
+    return find_metric(name, config.custom_metrics, factor)
 
 
 def coverage(dataset: Dataset, model: Model, predicted: Predicted) -> Coverage:
@@ -133,12 +153,15 @@ def _score_of(blank: Score, metric: metrics.Metric, values: Values, weights: Int
     bad = int(np.count_nonzero(~np.isfinite(values.predicted)))
     if bad:
         return without(f"{bad} of {blank.num_values} predicted values are no finite numbers")
-    value = metrics.value_of(metric, values)
-    if not np.isfinite(value):
-        return without("not defined on these values: they are all equal, or too few")
     found = None
-    if blank.num_groups >= policy.BOOTSTRAP_LEAST_GROUPS:
-        found = metrics.interval(metric(values, weights), policy.CONFIDENCE)
+    try:
+        value = metrics.value_of(metric, values)
+        if not np.isfinite(value):
+            return without("not defined on these values: they are all equal, or too few")
+        if blank.num_groups >= policy.BOOTSTRAP_LEAST_GROUPS:
+            found = metrics.interval(metric(values, weights), policy.CONFIDENCE)
+    except Exception as error:  # noqa: BLE001  a function of somebody's own
+        return without(f"the metric raised {message_of(error)}")
     factor = blank.factor
     return msgspec.structs.replace(
         blank,

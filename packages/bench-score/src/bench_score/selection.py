@@ -62,6 +62,6 @@ def _slurm() -> tuple[int, int]:
         raise BenchError(f"--shard {SLURM}: {absent[0]} is not set; this is no task of a Slurm job array")
     task, first, last, step, count = (int(value) for value in found.values())
     # An array such as 1,5,7 has tasks that no step leads to, and then nobody knows which place this one has.
-    if (task - first) % step or (last - first) // step + 1 != count:
+    if step < 1 or (task - first) % step or (last - first) // step + 1 != count:
         raise BenchError(f"--shard {SLURM}: the job array has gaps; submit it as --array=1-N")
     return (task - first) // step, count

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import numpy as np
 from bench_core.errors import BenchError, ExitCode
-from bench_core.scores import read_arrays, write_arrays
+from bench_core.files import sha256_bytes
+from bench_core.scores import Arrays, read_arrays, write_arrays
 
 from bench_score.config import DataConfig
 from bench_score.dataset import Dataset, Keys, read_dataset
@@ -31,9 +32,12 @@ def load_dataset(data: DataConfig) -> Dataset:
 
 
 def store(dataset: Dataset, cache: Path) -> Path:
-    """Keep a dataset in `cache` by its content, for the environments that score it; nothing where it is there."""
-    path = cache / f"{dataset.fingerprint}-structures.npz"
-    if path.is_file():
+    """Keep a dataset in `cache` by its content and names, for the environments that score it.
+
+    Nothing is written where it is there; what is damaged is written anew.
+    """
+    path = cache / f"dataset-{_identity(dataset)}.npz"
+    if _is_whole(path, dataset):
         return path
     structures = dataset.structures
     offsets = atom_offsets(dataset)
@@ -63,6 +67,19 @@ def store(dataset: Dataset, cache: Path) -> Path:
     return path
 
 
+def _identity(dataset: Dataset) -> str:
+    """The fingerprint says nothing of names, and two files of other names may hold the same structures."""
+    words = [dataset.name, dataset.level_of_theory, dataset.energy_zero, dataset.fingerprint]
+    return sha256_bytes(repr([*words, *(structure.name for structure in dataset.structures)]).encode())[:32]
+
+
+def _is_whole(path: Path, dataset: Dataset) -> bool:
+    try:
+        return path.is_file() and _identity(restore(path, dataset.fingerprint)) == _identity(dataset)
+    except BenchError:
+        return False
+
+
 def restore(path: Path, fingerprint: str) -> Dataset:
     """What `store` kept, checked against the fingerprint it is expected to have.
 
@@ -70,6 +87,16 @@ def restore(path: Path, fingerprint: str) -> Dataset:
         BenchError: it is missing, damaged, or another dataset.
     """
     arrays = read_arrays(path)
+    try:
+        dataset = _restored(arrays)
+    except (KeyError, ValueError, IndexError, TypeError) as error:
+        raise BenchError(f"{path}: is no dataset of ours ({error}); delete it and try again", ExitCode.DATA) from error
+    if dataset.fingerprint != fingerprint:
+        raise BenchError(f"{path}: is not the dataset that was to be scored; delete it and try again", ExitCode.DATA)
+    return dataset
+
+
+def _restored(arrays: Arrays) -> Dataset:
     name, theory, zero = (str(text) for text in arrays["dataset"])
     offsets, structures = arrays["offsets"], []
     for index in range(len(arrays["names"])):
@@ -89,7 +116,7 @@ def restore(path: Path, fingerprint: str) -> Dataset:
             )
         )
     references = {str(group): int(index) for group, index in zip(arrays["referred"], arrays["references"], strict=True)}
-    dataset = Dataset(
+    return Dataset(
         name=name,
         structures=tuple(structures),
         level_of_theory=theory or None,
@@ -97,6 +124,3 @@ def restore(path: Path, fingerprint: str) -> Dataset:
         references=references,
         pressure_only=bool(arrays["pressure_only"]),
     )
-    if dataset.fingerprint != fingerprint:
-        raise BenchError(f"{path}: is not the dataset that was to be scored; delete it and try again", ExitCode.DATA)
-    return dataset

@@ -7,7 +7,7 @@ from bench_core.results import Status
 from bench_core.scores import Score, ScoreResult
 
 from bench_score.config import ScoreConfig
-from bench_score.units import unit_of, unit_of_metric
+from bench_score.units import unit_of_column
 
 HIGHER_IS_BETTER = frozenset({"r2"})
 FACTS = ("model", "family", "level of theory", "parameters", "scored")
@@ -34,8 +34,9 @@ def column_units(cfg: ScoreConfig, rows: Sequence[ScoreResult] = ()) -> dict[str
     """
     units = {}
     for target, metric in cfg.metrics:
-        unit, factor = unit_of(target, cfg.units.get(target), per_atom=cfg.energy_per_atom)
-        units[f"{target}_{metric}"] = unit_of_metric(metric, unit, factor)[0]
+        own = {one.name: one.unit for one in cfg.custom_metrics}
+        said = cfg.units.get(target)
+        units[f"{target}_{metric}"] = unit_of_column(target, metric, said, own, per_atom=cfg.energy_per_atom)[0]
     for row in rows:
         units.update({column: score.unit for column, score in row.scores.items()})
     return units
@@ -85,12 +86,12 @@ def _row(row: ScoreResult, columns: Sequence[str], best: dict[str, str | None]) 
         Cell(_scored(row), note=_why_not_all(row)),
     )
     if row.status is not Status.OK:
-        cells = tuple(Cell(row.status, note=f"{row.label}: {row.status}: {row.reason}") for _ in columns)
+        cells = tuple(Cell(row.status, note=f"{row.status}: {row.reason}") for _ in columns)
         return (*facts, *cells, Cell(""), Cell(""))
     cells = tuple(_score(row, column, best[column] == row.label) for column in columns)
     timing = row.timing
     assert timing is not None
-    beside = f"{row.label}: {timing.at_once} models were scored at once" if timing.at_once > 1 else ""
+    beside = f"{timing.at_once} models were scored at once" if timing.at_once > 1 else ""
     sec = Cell(digits(timing.median_sec_per_structure * 1000), note=beside)
     peak = "" if timing.peak_rss_bytes is None else f"{timing.peak_rss_bytes / 1e6:.0f}"
     return (*facts, *cells, sec, Cell(peak))
@@ -101,7 +102,7 @@ def _score(row: ScoreResult, column: str, best: bool) -> Cell:
     if score is None:
         return Cell("not scored")
     if score.value is None:
-        return Cell("none", note=f"{row.label}, {column}: {score.reason}")
+        return Cell("none", note=f"{column}: {score.reason}")
     interval = "" if score.low is None or score.high is None else f"{digits(score.low)} to {digits(score.high)}"
     return Cell(digits(score.value), interval, best)
 
@@ -124,11 +125,15 @@ def _why_not_all(row: ScoreResult) -> str:
         parts.append(f"{cover.num_failed} failed: {'; '.join(cover.failures)}")
     if cover.num_nonfinite:
         parts.append(f"{cover.num_nonfinite} predicted with values that are no finite numbers")
-    return f"{row.label}: {'; '.join(parts)}" if parts else ""
+    return "; ".join(parts)
 
 
 def digits(value: float) -> str:
-    """Four digits, without an exponent where a person reads it as well without."""
+    """Four digits, zeros at the end too, without an exponent where a person reads it as well without."""
     if value == 0:
         return "0"
-    return f"{value:.{DIGITS}g}" if 1e-4 <= abs(value) < 1e6 else f"{value:.{DIGITS - 1}e}"
+    scientific = f"{value:.{DIGITS - 1}e}"
+    if not 1e-4 <= abs(value) < 1e6:
+        return scientific
+    exponent = int(scientific.partition("e")[2])  # of the rounded number: 9.9996 is 10.00
+    return f"{value:.{max(0, DIGITS - 1 - exponent)}f}"

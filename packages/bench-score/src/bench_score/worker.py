@@ -7,13 +7,15 @@ itself. Whatever the model prints goes to standard error, which the conductor ke
 import os
 import sys
 import threading
+import time
 import traceback
 from pathlib import Path
 from typing import BinaryIO
 
 from bench_core import descendants, protocol
+from bench_core.isolation import limit_memory
 
-REPORTS = 200  # at most so many lines of progress
+REPORT_SEC = 0.2  # between lines of progress; a batch that takes longer is always told
 
 
 def main() -> int:
@@ -29,6 +31,7 @@ def main() -> int:
     from bench_score import messages  # numpy comes with it: the conductor has set the variables that thread pools read
 
     start = messages.decode_start(line)
+    limit_memory(start.memory_limit_bytes)
     threading.Thread(target=_end_with_input, args=(requests,), daemon=True).start()
 
     from bench_core.errors import BenchError
@@ -42,8 +45,13 @@ def main() -> int:
         replies.write(protocol.encode(message))
         replies.flush()
 
+    told_sec = 0.0
+
     def progress(done: int, total: int) -> None:
-        if done == total or done % max(1, total // REPORTS) < start.config.data.batch_size:
+        nonlocal told_sec
+        now = time.monotonic()
+        if done == total or now - told_sec >= REPORT_SEC:
+            told_sec = now
             say(messages.Scoring(done=done, total=total))
 
     try:

@@ -15,6 +15,7 @@ from bench_score.config import ScoreConfig
 from bench_score.parts import output_folder
 from bench_score.table import Cell, build_table, column_units, head
 
+PRESSURE_ONLY = "Of stress, the data know the pressure alone: the mean of the first three components is compared. "
 Writer = Callable[[ScoreConfig, Sequence[ScoreResult]], str]
 _writers: dict[str, Writer] = {}
 
@@ -105,8 +106,9 @@ def _caption(rows: Sequence[ScoreResult]) -> list[str]:
     groups = "" if data.num_groups == data.num_structures else f" in {data.num_groups} groups"
     theory = _escaped(data.level_of_theory or "an unknown level of theory")
     return [
-        f"{data.num_structures} structures{groups} of {_escaped(data.name)}, labelled at {theory}. Energies are relative "
-        f"to: {_escaped(data.zero)}. **Bold**: best, its interval apart from all others.",
+        f"{data.num_structures} structures{groups} of {_escaped(data.name)}, labelled at {theory}. "
+        f"Energies are relative to: {_escaped(data.zero)}. {PRESSURE_ONLY if data.pressure_only else ''}"
+        "**Bold**: best, its interval apart from all others.",
         "",
         what_intervals_cover(rows),
     ]
