@@ -102,6 +102,16 @@ def interval(resampled: Floats, confidence: float) -> tuple[float, float] | None
     return float(low), float(high)
 
 
+def what_intervals_cover(*, grouped: bool) -> str:
+    """The sentence that stands with every interval. `grouped` is whether a group may hold several structures."""
+    drawn = "groups of structures" if grouped else "structures"
+    return (
+        f"Intervals ({policy.CONFIDENCE:.0%}) are bootstrap percentiles over {drawn}: what another sample of the same "
+        "kind of structures might give. They do not cover errors of the labels, the choice of the data, or training "
+        "seeds."
+    )
+
+
 def _moment(name: str) -> Metric:
     """Metrics that follow from sums over groups: resampling them costs a product of matrices."""
 

@@ -71,6 +71,7 @@ BOOTSTRAP_VALUES = (
 )
 BOOTSTRAP_LEAST = 200  # but never fewer than these
 BOOTSTRAP_LEAST_GROUPS = 5  # over fewer groups no interval is given
+PERMUTATIONS = 9999  # flips of the signs of groups, for the p-value of a difference between two models
 SCORE_BATCH_SIZE = 8  # structures a model is given at once
 SCORE_SILENCE_SEC = 600.0  # a model that finishes no batch for so long is given up
 SCORE_RUNS = "results/scores"

@@ -54,6 +54,19 @@ class Coverage(Strict, frozen=True):
     num_failed: Natural = 0
     failures: tuple[str, ...] = ()  # the first few: structure and message
 
+    @property
+    def told(self) -> tuple[str, ...]:
+        """What a reader has to know of structures that were not scored, or not with numbers; empty where all were."""
+        parts = []
+        if self.missing_elements:
+            listed = ", ".join(f"{symbol} ({count})" for symbol, count in self.missing_elements.items())
+            parts.append(f"does not know {listed} (structures with it)")
+        if self.num_failed:
+            parts.append(f"{self.num_failed} failed: {'; '.join(self.failures)}")
+        if self.num_nonfinite:
+            parts.append(f"{self.num_nonfinite} predicted with values that are no finite numbers")
+        return tuple(parts)
+
 
 class Score(Strict, frozen=True):
     """One metric of one target. `value` is absent where it cannot be had, and then `reason` says why."""

@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from bench_core.ranking import best_label
 from bench_core.results import Status
-from bench_core.scores import Score, ScoreResult
+from bench_core.scores import ScoreResult
 
 from bench_score.config import ScoreConfig
 from bench_score.units import unit_of_column
 
-HIGHER_IS_BETTER = frozenset({"r2"})
 FACTS = ("model", "family", "level of theory", "parameters", "scored")
 COSTS = ("time [ms/structure]", "peak memory [MB]")
 DIGITS = 4
@@ -54,29 +54,6 @@ def build_table(cfg: ScoreConfig, rows: Sequence[ScoreResult]) -> Table:
     return Table(heads, tuple(_row(row, list(units), best) for row in rows))
 
 
-def best_label(rows: Sequence[ScoreResult], column: str) -> str | None:
-    """The model whose value is best and whose interval is apart from every other's; None where there is none.
-
-    Only models that were scored on the most structures can be best: fewer may be the easier ones.
-    """
-    found = {row.label: score for row in rows if (score := row.scores.get(column)) and score.value is not None}
-    most = max((score.num_structures for score in found.values()), default=0)
-    full = {label: score for label, score in found.items() if score.num_structures == most}
-    if len(full) < 2:
-        return None
-    sign = -1 if next(iter(full.values())).metric in HIGHER_IS_BETTER else 1
-    label = min(full, key=lambda one: sign * (full[one].value or 0.0))
-    winner = full[label]
-    others = [score for one, score in found.items() if one != label]
-    apart = all(_apart(winner, other, sign) for other in others)
-    return label if apart else None
-
-
-def _apart(winner: Score, other: Score, sign: int) -> bool:
-    ends = (winner.high, other.low) if sign == 1 else (other.high, winner.low)
-    return ends[0] is not None and ends[1] is not None and ends[0] < ends[1]
-
-
 def _row(row: ScoreResult, columns: Sequence[str], best: dict[str, str | None]) -> tuple[Cell, ...]:
     facts = (
         Cell(row.label),
@@ -114,18 +91,7 @@ def _scored(row: ScoreResult) -> str:
 
 
 def _why_not_all(row: ScoreResult) -> str:
-    cover = row.coverage
-    if cover is None:
-        return ""
-    parts = []
-    if cover.missing_elements:
-        listed = ", ".join(f"{symbol} ({count})" for symbol, count in cover.missing_elements.items())
-        parts.append(f"does not know {listed} (structures with it)")
-    if cover.num_failed:
-        parts.append(f"{cover.num_failed} failed: {'; '.join(cover.failures)}")
-    if cover.num_nonfinite:
-        parts.append(f"{cover.num_nonfinite} predicted with values that are no finite numbers")
-    return "; ".join(parts)
+    return "; ".join(row.coverage.told) if row.coverage else ""
 
 
 def digits(value: float) -> str:

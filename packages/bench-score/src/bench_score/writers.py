@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-from bench_core import policy, suggest
+from bench_core import suggest
 from bench_core.files import write_atomically
+from bench_core.metrics import what_intervals_cover
 from bench_core.scores import ScoreResult
 
 from bench_score.config import ScoreConfig
@@ -74,7 +75,7 @@ def _csv(cfg: ScoreConfig, rows: Sequence[ScoreResult]) -> str:
 
 @register_writer("json")
 def _json(cfg: ScoreConfig, rows: Sequence[ScoreResult]) -> str:
-    said = {"name": cfg.name, "interval": what_intervals_cover(rows), "records": records(cfg, rows)}
+    said = {"name": cfg.name, "interval": _intervals(rows), "records": records(cfg, rows)}
     return msgspec.json.format(msgspec.json.encode(said), indent=1).decode() + "\n"
 
 
@@ -89,14 +90,8 @@ def _markdown(cfg: ScoreConfig, rows: Sequence[ScoreResult]) -> str:
     return "\n".join(lines).rstrip() + "\n"
 
 
-def what_intervals_cover(rows: Sequence[ScoreResult]) -> str:
-    """The sentence that stands with every interval."""
-    drawn = "groups of structures" if any(r.data.num_groups < r.data.num_structures for r in rows) else "structures"
-    return (
-        f"Intervals ({policy.CONFIDENCE:.0%}) are bootstrap percentiles over {drawn}: what another sample of the same "
-        "kind of structures might give. They do not cover errors of the "
-        "labels, the choice of the data, or training seeds."
-    )
+def _intervals(rows: Sequence[ScoreResult]) -> str:
+    return what_intervals_cover(grouped=any(row.data.num_groups < row.data.num_structures for row in rows))
 
 
 def _caption(rows: Sequence[ScoreResult]) -> list[str]:
@@ -110,7 +105,7 @@ def _caption(rows: Sequence[ScoreResult]) -> list[str]:
         f"Energies are relative to: {_escaped(data.zero)}. {PRESSURE_ONLY if data.pressure_only else ''}"
         "**Bold**: best, its interval apart from all others.",
         "",
-        what_intervals_cover(rows),
+        _intervals(rows),
     ]
 
 

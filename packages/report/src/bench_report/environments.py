@@ -1,22 +1,26 @@
 """The environment table: what each run was made on and with, a line per property and a column per run."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TypeVar
 
 from bench_core.bundle import Bundle
 from bench_core.results import Conditions, Result
+from bench_core.scores import ScoreResult
 
 from bench_report.captions import date
 from bench_report.figures import SPACE, number
-from bench_report.sections import Section
+from bench_report.sections import OfRuns
 from bench_report.table import Cell, Table, short
 
 HASH_DIGITS = 12
 UNKNOWN = "not known"
 GIB = 1024**3
 
+Found = TypeVar("Found")
 
-def environment_table(found: Sequence[Section]) -> Table:
-    """Every run behind some sections, oldest first."""
+
+def environment_table(found: Sequence[OfRuns]) -> Table:
+    """Every run behind some tables, oldest first."""
     bundles = {bundle.run_id: bundle for section in found for bundle in section.bundles}
     runs = sorted(bundles.values(), key=lambda bundle: (bundle.created_at, bundle.run_id))
     described = [_describe(bundle) for bundle in runs]
@@ -27,8 +31,8 @@ def environment_table(found: Sequence[Section]) -> Table:
 
 def _describe(bundle: Bundle) -> dict[str, str]:
     """Property -> what it was, in words."""
-    results = list(bundle.results.values())
-    conditions = [result.conditions for result in results if result.conditions]
+    results, scores = list(bundle.results.values()), list(bundle.scores.values())
+    conditions = [found.conditions for found in (*results, *scores) if found.conditions]
     machine = bundle.environment
     return {
         "date": date(bundle.created_at),
@@ -44,9 +48,11 @@ def _describe(bundle: Bundle) -> dict[str, str]:
         "Python": _each(found.python for found in conditions),
         "threads asked for": _each(str(found.threads_asked) for found in conditions),
         "isolation": _each(found.isolation for found in conditions),
-        "items": _each(_items(result) for result in results),
-        **_versions(results, conditions),
-        **_locks(results),
+        **({"items": _each(_items(result) for result in results)} if results else {}),
+        **({"structures": _each(_structures(score) for score in scores)} if scores else {}),
+        **_versions(results, conditions if results else ()),
+        **{f"packages of {family}": _packages(found) for family, found in _by(lambda s: s.family, scores).items()},
+        **_locks(_by(lambda result: result.group, results) | _by(lambda score: score.family, scores)),
     }
 
 
@@ -74,14 +80,28 @@ def _versions(results: Sequence[Result], conditions: Sequence[Conditions]) -> di
     return own | {name: text for name, text in shared.items() if name not in own}
 
 
-def _locks(results: Sequence[Result]) -> dict[str, str]:
-    groups = {result.group for result in results}
+def _locks(by_group: Mapping[str, Sequence[Result | ScoreResult]]) -> dict[str, str]:
     return {
-        f"lock of {group}": _each(
-            (r.conditions.lock_sha256 or "none")[:HASH_DIGITS] for r in results if r.group == group and r.conditions
-        )
-        for group in sorted(groups)
+        f"lock of {group}": _each((r.conditions.lock_sha256 or "none")[:HASH_DIGITS] for r in found if r.conditions)
+        for group, found in sorted(by_group.items())
     }
+
+
+def _by(key: Callable[[Found], str], found: Iterable[Found]) -> dict[str, list[Found]]:
+    """In order of appearance."""
+    grouped: dict[str, list[Found]] = {}
+    for each in found:
+        grouped.setdefault(key(each), []).append(each)
+    return grouped
+
+
+def _structures(score: ScoreResult) -> str:
+    data = score.data
+    return f"{data.num_structures} of {short(data.name)}, fingerprint {data.fingerprint[:HASH_DIGITS]}"
+
+
+def _packages(scores: Iterable[ScoreResult]) -> str:
+    return _each(", ".join(f"{name} {version}" for name, version in score.versions.items()) for score in scores)
 
 
 def _each(texts: Iterable[str]) -> str:

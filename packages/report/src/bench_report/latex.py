@@ -8,6 +8,7 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 
 from bench_report.report import Part, Report
+from bench_report.scores.part import ScorePart
 from bench_report.table import Cell, Table, visible
 
 _ESCAPES = {
@@ -31,6 +32,8 @@ _ESCAPES = {
     "\u00a0": "~",
     "×": r"\ensuremath{\times}",
     "≈": r"\ensuremath{\approx}",
+    "≠": r"\ensuremath{\neq}",
+    "Å": r"\AA{}",
     "µ": r"\textmu{}",
     "–": r"\textendash{}",
     "…": r"\ldots{}",
@@ -41,9 +44,9 @@ HEAD = "% From bench report. Preamble: \\usepackage{booktabs,longtable,textcomp}
 def render(report: Report) -> str:
     """Every section: its tables, what was measured, and the footnotes."""
     lines = [HEAD, ""]
-    for part in report.parts:
+    for part in (*report.parts, *report.score_parts):
         lines += _part(part)
-    lines += [f"\\noindent {escape(text)}\\par" for text in report.how_to_read]
+    lines += [f"\\noindent {escape(text)}\\par" for text in (*report.how_to_read, *report.how_to_read_scores)]
     return "\n".join(lines) + "\n"
 
 
@@ -59,7 +62,7 @@ def _plain(character: str) -> str:
     return "".join(_ESCAPES.get(one, one) for one in reduced) or "?"
 
 
-def _part(part: Part) -> Iterator[str]:
+def _part(part: Part | ScorePart) -> Iterator[str]:
     sheet = part.sheet
     for notice in sheet.notices:
         yield f"\\noindent \\textbf{{Note.}} {escape(notice)}.\\par"

@@ -23,7 +23,10 @@ def tables(report: Report) -> str:
     lines = list(_paragraphs(report.how_to_read))
     for part in report.parts:
         lines += [f"## {escape(part.sheet.title)}", "", *_bullets(part.highlights), *_sheet(part.sheet)]
-    environment = environment_table([part.section for part in report.parts])
+    lines += _paragraphs(report.how_to_read_scores)
+    for scored in report.score_parts:
+        lines += [f"## {escape(scored.sheet.title)}", "", *_bullets(scored.highlights), *_sheet(scored.sheet)]
+    environment = environment_table(report.sections)
     lines += [f"## {environment.title}", "", *table_lines(environment), ""]
     return _joined(lines)
 

@@ -14,6 +14,10 @@ from bench_report.figures import DEFAULT_UNIT, UNITS, Unit
 from bench_report.highlights import highlights, sentences
 from bench_report.means import Mean, geometric_means, sentence
 from bench_report.rows import Row, build_rows
+from bench_report.scores import conditions as score_conditions
+from bench_report.scores.part import ScorePart, build_score_part
+from bench_report.scores.sections import ScoreSection, of_models, score_sections
+from bench_report.scores.views import how_to_read as how_to_read_scores
 from bench_report.sections import Section, sections
 from bench_report.table import Sheet
 from bench_report.views import build_sheet
@@ -26,7 +30,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     baseline: str | None = None
     copy_share: bool = False
     allow_mixed: bool = False
-    columns: tuple[str, ...] = ()  # libraries to show, and columns of the CSV and the JSON records; all where none is
+    columns: tuple[str, ...] = ()  # libraries and models to show, columns of the CSV and the JSON records; none is all
 
 
 class Part(msgspec.Struct, frozen=True):
@@ -40,34 +44,50 @@ class Part(msgspec.Struct, frozen=True):
 
 
 class Report(msgspec.Struct, frozen=True):
-    """`fields` are the columns of the CSV and the JSON records."""
+    """`fields` are the columns of the CSV and the JSON records: of speeds, and of scores.
+
+    `how_to_read` is about `parts`, which hold speeds; `how_to_read_scores` is about `score_parts`.
+    """
 
     options: Options
     fields: tuple[str, ...]
     how_to_read: tuple[str, ...]
     parts: tuple[Part, ...]
+    score_fields: tuple[str, ...] = ()
+    how_to_read_scores: tuple[str, ...] = ()
+    score_parts: tuple[ScorePart, ...] = ()
+
+    @property
+    def sections(self) -> tuple[Section | ScoreSection, ...]:
+        """Every table's rows with their runs."""
+        return (*(part.section for part in self.parts), *(part.section for part in self.score_parts))
 
 
 def build_report(bundles: Iterable[Bundle], options: Options) -> Report:
     """Compare what the runs measured.
 
     Raises:
-        BenchError: nothing to report, a library that is in two runs, a mixture of conditions that is not allowed, or
-            a baseline that is nowhere.
+        BenchError: nothing to report, a library or model that is in two runs, a mixture of conditions that is not
+            allowed, or a baseline that is nowhere.
     """
-    found = sections(bundles)
-    if not found:
+    bundles = tuple(bundles)
+    found, scored = sections(bundles), score_sections(bundles)
+    if not found and not scored:
         raise BenchError("the runs hold no result to report")
-    fields, libraries = choose_columns(found, options.columns)
-    found = of_libraries(found, libraries)
+    chosen = choose_columns(found, scored, options.columns)
+    found, scored = of_libraries(found, chosen.libraries), of_models(scored, chosen.models)
     if not options.allow_mixed:
         refuse_mixtures(found)
+        score_conditions.refuse_mixtures(scored)
     _check_baseline(found, options.baseline)
     return Report(
         options=options,
-        fields=fields,
-        how_to_read=how_to_read(options.unit, options.baseline),
+        fields=chosen.fields,
+        how_to_read=how_to_read(options.unit, options.baseline) if found else (),
         parts=tuple(_part(section, options) for section in found),
+        score_fields=chosen.score_fields,
+        how_to_read_scores=how_to_read_scores() if scored else (),
+        score_parts=tuple(map(build_score_part, scored)),
     )
 
 

@@ -1,6 +1,7 @@
 """Which results stand in one table: every library of a scenario, mode and device, from one run or several."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
+from typing import Protocol
 
 import msgspec
 from bench_core.bundle import Bundle, Known
@@ -113,7 +114,14 @@ def _twice(one: Column, other: Column) -> BenchError:
     )
 
 
-def run_ids(found: Sequence[Section]) -> tuple[str, ...]:
+class OfRuns(Protocol):
+    """A table, of speeds or of scores, that knows its runs."""
+
+    @property
+    def bundles(self) -> tuple[Bundle, ...]: ...
+
+
+def run_ids(found: Iterable[OfRuns]) -> tuple[str, ...]:
     """Every run behind these tables, oldest first."""
     bundles = {bundle.run_id: bundle for section in found for bundle in section.bundles}
     return tuple(sorted(bundles, key=lambda run_id: (bundles[run_id].created_at, run_id)))

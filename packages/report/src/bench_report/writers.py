@@ -21,6 +21,9 @@ from bench_report.conditions import differences
 from bench_report.outputs import csv_value, refuse_bundle
 from bench_report.records import records
 from bench_report.report import Part, Report
+from bench_report.scores.conditions import differences as score_differences
+from bench_report.scores.part import ScorePart
+from bench_report.scores.records import score_records
 from bench_report.sections import run_ids
 
 FILE_NAME = "results"
@@ -28,14 +31,17 @@ JSON_VERSION = 1
 
 
 def to_csv(report: Report) -> str:
-    """Tidy: a line per library and transform, every number, the reference rows last."""
-    names = report.fields
+    """Tidy: a line per library and transform, every number, the reference rows last; then one per model and metric."""
+    names = dict.fromkeys((*(report.fields if report.parts else ()), *(report.score_fields if report.score_parts else ())))
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(names)
     for part in report.parts:
         for record in records(part.section, part.rows):
-            writer.writerow([csv_value(getattr(record, name)) for name in names])
+            writer.writerow([csv_value(getattr(record, name, None)) for name in names])
+    for scored in report.score_parts:
+        for score in score_records(scored.section, scored.pairs):
+            writer.writerow([csv_value(getattr(score, name, None)) for name in names])
     return text.getvalue()
 
 
@@ -43,9 +49,10 @@ def to_json(report: Report) -> str:
     """The same records by table, with what was said over and under each."""
     document = {
         "json_version": JSON_VERSION,
-        "runs": run_ids([part.section for part in report.parts]),
-        "how_to_read": report.how_to_read,
+        "runs": run_ids(report.sections),
+        "how_to_read": (*report.how_to_read, *report.how_to_read_scores),
         "tables": [_json_table(part, report.fields) for part in report.parts],
+        "scores": [_json_scores(part, report.score_fields) for part in report.score_parts],
     }
     return msgspec.json.format(msgspec.json.encode(document), indent=1).decode() + "\n"
 
@@ -70,7 +77,8 @@ def write_report(report: Report, formats: Collection[str], folder: Path) -> list
         BenchError: an unknown format, a folder inside a committed run, or one that cannot be written.
     """
     writers = {name: find_writer(name) for name in formats}
-    named = [name for name in report.options.columns if name in report.fields]
+    fields = {*(report.fields if report.parts else ()), *(report.score_fields if report.score_parts else ())}
+    named = [name for name in report.options.columns if name in fields]
     if named and WITHOUT_FIELDS.issuperset(formats):
         raise BenchError(f"--columns {named[0]}: a column of the CSV and JSON records; --format asks for neither")
     refuse_bundle(folder)
@@ -119,4 +127,20 @@ def _json_table(part: Part, fields: Sequence[str]) -> dict[str, Any]:
         "highlights": part.highlights,
         "geometric_means": part.means,
         "records": [{name: getattr(record, name) for name in fields} for record in records(section, part.rows)],
+    }
+
+
+def _json_scores(part: ScorePart, fields: Sequence[str]) -> dict[str, Any]:
+    section, sheet = part.section, part.sheet
+    return {
+        "dataset": section.dataset,
+        "device": section.device,
+        "runs": run_ids([section]),
+        "models": {entry.label: entry.version for entry in section.entries},
+        "caption": sheet.caption,
+        "notices": sheet.notices,
+        "differences": score_differences(section),
+        "highlights": part.highlights,
+        "by_element": part.evidence.elements,
+        "records": [{name: getattr(record, name) for name in fields} for record in score_records(section, part.pairs)],
     }

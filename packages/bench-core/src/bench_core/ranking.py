@@ -1,0 +1,42 @@
+"""Which model is best by a metric, and when a table may say so. One answer for a run's own table and for a report."""
+
+from collections.abc import Sequence
+
+from bench_core.scores import Score, ScoreResult
+
+HIGHER_IS_BETTER = frozenset({"r2"})
+
+
+def sign_of(metric: str) -> int:
+    """1 where less is better, -1 where more is."""
+    return -1 if metric in HIGHER_IS_BETTER else 1
+
+
+def leader(rows: Sequence[ScoreResult], column: str) -> str | None:
+    """The model whose value is best, whether or not its interval says so; None where no model has one.
+
+    Only models that were scored on the most structures can lead: fewer may be the easier ones.
+    """
+    found = _scored(rows, column)
+    most = max((score.num_structures for score in found.values()), default=0)
+    full = {label: score for label, score in found.items() if score.num_structures == most}
+    return min(full, key=lambda label: sign_of(full[label].metric) * (full[label].value or 0.0), default=None)
+
+
+def best_label(rows: Sequence[ScoreResult], column: str) -> str | None:
+    """The leader, where its interval is apart from every other model's; None where there is none to tell apart."""
+    found = _scored(rows, column)
+    label = leader(rows, column)
+    if label is None or len(found) < 2:
+        return None
+    apart = all(_apart(found[label], other) for one, other in found.items() if one != label)
+    return label if apart else None
+
+
+def _scored(rows: Sequence[ScoreResult], column: str) -> dict[str, Score]:
+    return {row.label: score for row in rows if (score := row.scores.get(column)) and score.value is not None}
+
+
+def _apart(leading: Score, other: Score) -> bool:
+    ends = (leading.high, other.low) if sign_of(leading.metric) == 1 else (other.high, leading.low)
+    return ends[0] is not None and ends[1] is not None and ends[0] < ends[1]
