@@ -59,7 +59,7 @@ def test_the_list_for_a_ci_matrix_says_what_each_cell_is() -> None:
 def test_every_session_is_described_in_one_line() -> None:
     lines = [line for line in nox("-l").stdout.splitlines() if line.startswith(("* ", "- "))]
     described = {line[2:].split(" -> ")[0].split("(")[0]: line.partition(" -> ")[2] for line in lines}
-    assert described.keys() == {"bench", "versus", "plan", "sample", "report", "lock", "lint", "tests"}
+    assert described.keys() == {"bench", "score", "versus", "plan", "sample", "report", "lock", "lint", "tests"}
     assert all(described.values())
 
 

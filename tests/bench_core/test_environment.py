@@ -214,7 +214,8 @@ def test_an_unknown_group_is_refused_with_the_nearest(root: Path) -> None:
 
 
 def test_a_python_older_than_the_locks_is_refused() -> None:
-    matrix = Matrix(python="3.99", scenarios={}, groups={"toy": Group("packages/toy", ("toy",), ("image",), ("cpu",))})
+    toy = Group(package="packages/toy", libraries=("toy",), media=("image",), devices=("cpu",))
+    matrix = Matrix(python="3.99", scenarios={}, groups={"toy": toy})
     with pytest.raises(BenchError, match=r"Python 3\.99 or newer, this is 3\.\d+"):
         ensure(Path("/nowhere"), matrix, "toy")
 

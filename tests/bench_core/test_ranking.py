@@ -29,7 +29,7 @@ def scored(label: str, value: float, low: float | None, high: float | None, **ch
         seed=1,
         coverage=Coverage(num_structures=10, num_scored=10),
         scores={f"energy_{score.metric}": score},
-        timing=ModelTiming(median_sec_per_structure=0.1, predict_sec=1, load_sec=1, at_once=1),
+        timing=ModelTiming(median_sec_per_structure=0.1, predict_sec=1, load_sec=1, engine_sec=0, at_once=1),
     )
 
 

@@ -43,6 +43,10 @@ BUNDLE_VERSION = 1
 Read = TypeVar("Read")
 
 
+_FLAT = dict[str, str | int | float | bool | list[str]]
+_NESTED = dict[str, str | int | float | bool | list[Any] | dict[str, Any]]
+
+
 class Commitment(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """COMMITTED.json: the SHA-256 of every other file, by its path below the run directory."""
 
@@ -137,7 +141,7 @@ def load_bundle(path: Path) -> Bundle:
         run_id=commitment.run_id,
         created_at=commitment.created_at,
         environment=_read_environment(path / ENVIRONMENT),
-        config=_read_config(path / CONFIG),
+        config=_read_config(path / CONFIG, nested=bool(scores)),
         results=results,
         files=commitment.files,
         scores=scores,
@@ -270,8 +274,9 @@ def _read_environment(path: Path) -> dict[str, Any]:
     return _read_json(path, dict[str, Any])
 
 
-def _read_config(path: Path) -> dict[str, Any]:
+def _read_config(path: Path, *, nested: bool) -> dict[str, Any]:
+    """That of a measurement is flat; that of scores has tables."""
     try:
-        return read_toml(path)
-    except (OSError, ValueError) as error:
+        return msgspec.convert(read_toml(path), _NESTED if nested else _FLAT)
+    except (OSError, ValueError, msgspec.ValidationError) as error:
         raise BenchError(f"{path}: {error}", ExitCode.BUNDLE) from error

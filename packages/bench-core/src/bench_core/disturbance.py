@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import psutil
 
 from bench_core import machine, policy
-from bench_core.environment import WORKER_MODULE
+from bench_core.environment import WORKER_MODULES
 from bench_core.invocation import command
 
 
@@ -38,6 +38,6 @@ def other_runs() -> tuple[int, ...]:
     """Processes that conduct other runs on this machine, as far as it shows them: the parents of measuring workers."""
     found = set()
     for process in psutil.process_iter(["cmdline", "ppid"]):
-        if (process.info["cmdline"] or [])[1:] == ["-m", WORKER_MODULE]:
+        if (process.info["cmdline"] or [])[1:] in [["-m", module] for module in WORKER_MODULES]:
             found.add(process.info["ppid"])
     return tuple(sorted(found - {os.getpid()}))

@@ -56,6 +56,7 @@ class Architectures:
         path = _path_of(entry)
         checkpoint = read_checkpoint(path, trust=entry.trust_checkpoint)
         config = checkpoint.config or {}
+        said = entry.level_of_theory or config.get("level_of_theory")
         chosen = _choose(entry, config.get(ARCHITECTURE), path)
         module = _builder_of(chosen)({**chosen.arguments, **entry.options})
         cutoff_angstrom = getattr(module, "cutoff_angstrom", None)
@@ -66,7 +67,7 @@ class Architectures:
             module,
             cutoff_angstrom=cutoff_angstrom,
             elements=getattr(module, "elements", None),
-            level_of_theory=entry.level_of_theory or config.get("level_of_theory"),
+            level_of_theory=None if said is None else str(said),
             device=device,
             checkpoint_sha256=checkpoint.sha256,
             trusted=checkpoint.trusted,

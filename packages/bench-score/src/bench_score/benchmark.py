@@ -13,7 +13,6 @@ import msgspec
 import numpy as np
 from bench_core import policy, threads
 from bench_core.errors import BenchError, ExitCode
-from bench_core.files import sha256_file
 from bench_core.machine import cpu_model
 from bench_core.results import Conditions, Status
 from bench_core.scores import (
@@ -158,12 +157,12 @@ class Benchmark:
     def _described(self, entry: Entry, family: Family, model: Model, with_others: world.World) -> dict[str, Any]:
         config = self.config
         pools = threads.read_pools()
-        checkpoint = Path(entry.checkpoint) if entry.checkpoint else None
         return {
             "level_of_theory": entry.level_of_theory or model.level_of_theory,
             "num_parameters": model.num_parameters,
             "cutoff_angstrom": model.cutoff_angstrom,
-            "checkpoint_sha256": sha256_file(checkpoint) if checkpoint and checkpoint.is_file() else None,
+            "checkpoint_sha256": model.checkpoint_sha256,
+            "trusted": model.trusted,
             "num_processes": with_others.size,
             "versions": {name: found for name in family.distributions if (found := _version(name))},
             "conditions": Conditions(

@@ -55,9 +55,9 @@ def read_checkpoint(path: Path, *, trust: bool = False) -> Checkpoint:
 
 
 def _read(path: Path) -> bytes:
-    if path.exists() and not path.is_file():
-        raise _refusal(path, "is no file; name the checkpoint itself")
     try:
+        if path.exists() and not path.is_file():
+            raise _refusal(path, "is no file; name the checkpoint itself")
         data = path.read_bytes()
     except OSError as error:
         raise _refusal(path, f"cannot be read ({error.strerror})") from error
@@ -72,7 +72,7 @@ def _read_safetensors(path: Path, data: bytes) -> tuple[dict[str, Tensor], dict[
     except Exception as error:  # whatever the library raises for a damaged file
         raise _refusal(path, f"is damaged or no safetensors file ({error})") from error
     header = msgspec.json.decode(data[8 : 8 + int.from_bytes(data[:8], "little")], type=dict[str, Any])
-    text = header.get("__metadata__", {}).get(CONFIG)
+    text = (header.get("__metadata__") or {}).get(CONFIG)
     return tensors, None if text is None else _parse(path, text)
 
 
@@ -150,7 +150,7 @@ def _parse(path: Path, text: Any) -> dict[str, Any]:
 
 
 def _damaged(path: Path, error: Exception) -> BenchError:
-    said = (str(error).splitlines() or [""])[0][:200]
+    said = re.split(r"\. |\n", str(error))[0]  # the first sentence: torch goes on with advice
     return _refusal(path, f"is damaged or no checkpoint ({type(error).__name__}{': ' if said else ''}{said})")
 
 

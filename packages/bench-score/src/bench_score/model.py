@@ -63,6 +63,14 @@ class Model(Protocol):
     def level_of_theory(self) -> str | None:
         """What its training data were computed with, such as "PBE"; None when nobody knows."""
 
+    @property
+    def checkpoint_sha256(self) -> str | None:
+        """Of the file the weights came from; None when they came from none."""
+
+    @property
+    def trusted(self) -> bool:
+        """Whether that file was allowed to run code, which --trust-checkpoint asks for and few need."""
+
     def predict(self, batch: Sequence[Item], want: Want) -> list[Prediction]:
         """One prediction per item, in order. A batch holds only elements the model knows."""
 

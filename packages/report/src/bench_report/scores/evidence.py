@@ -199,9 +199,7 @@ def _mean(errors: Floats) -> float | None:
     return float(there.mean()) if len(there) else None
 
 
-def _elements(
-    section: ScoreSection, contains: Contains, errors: Mapping[str, tuple[float | None, ...]]
-) -> Elements:
+def _elements(section: ScoreSection, contains: Contains, errors: Mapping[str, tuple[float | None, ...]]) -> Elements:
     unit = unit_of(section, "energy")
     name = unit.name if unit.name.endswith("/atom") else f"{unit.name}/atom"
     numbers, counts = np.unique(contains.number, return_counts=True)

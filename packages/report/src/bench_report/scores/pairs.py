@@ -60,9 +60,7 @@ def _pair(entry: Entry, metric: Metric, own: Predictions, label: str, best: Pred
         return Pair(label, None, reason=f"{entry.label} and {label} scored no structure in common")
     if not _alike(one, other):
         return Pair(label, None, reason=f"{entry.label} and {label} were not compared with the same values")
-    found = paired.difference(
-        metric.name, metrics.built_in(metric.name), one, other, num_structures, entry.result.seed
-    )
+    found = paired.difference(metric.name, metrics.built_in(metric.name), one, other, num_structures, entry.result.seed)
     return Pair(label, _scaled(found, score.factor))
 
 

@@ -165,13 +165,21 @@ def _models(section: ScoreSection, notes: Notes) -> Table:
         yield Cell(UNKNOWN if cutoff is None else f"{cutoff:g}{SPACE}Å")
         yield _status(result, notes)
 
-    heads = ("model", "family", "package", "checkpoint", "level of theory: model", "data", "parameters", "cutoff", "status")
+    heads = (
+        "model",
+        "family",
+        "package",
+        "checkpoint",
+        "level of theory: model",
+        "data",
+        "parameters",
+        "cutoff",
+        "status",
+    )
     return Table("Models", heads, _grid(section, cells))
 
 
-def _grid(
-    section: ScoreSection, cells: Callable[[Entry], Iterator[Cell]]
-) -> tuple[tuple[str, tuple[Cell, ...]], ...]:
+def _grid(section: ScoreSection, cells: Callable[[Entry], Iterator[Cell]]) -> tuple[tuple[str, tuple[Cell, ...]], ...]:
     return tuple((short(entry.label), tuple(cells(entry))) for entry in section.entries)
 
 
