@@ -125,7 +125,7 @@ class CHGNetModel:
         )
 
     def _integers(self, values: NDArray[np.int64]) -> torch.Tensor:
-        return torch.as_tensor(values, dtype=torch.int64, device=self._device)
+        return torch.tensor(values, dtype=torch.int64, device=self._device)
 
     def _floats(self, values: NDArray[np.generic]) -> torch.Tensor:
         return torch.tensor(values, dtype=torch.float32, device=self._device)
