@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import torch
 from bench_core.errors import BenchError, ExitCode
+from bench_core.files import sha256_bytes, sha256_file
 from bench_core.suggest import unknown
 from bench_score.model import Entry
 
@@ -22,6 +23,20 @@ class Source(NamedTuple):
 
     path: Path
     name: str | None
+
+    @property
+    def sha256(self) -> str:
+        """Digest of the file, or of all files of the folder by their names."""
+        if self.path.is_file():
+            return sha256_file(self.path)
+        files = sorted(path for path in self.path.rglob("*") if path.is_file())
+        lines = [f"{path.relative_to(self.path).as_posix()} {sha256_file(path)}" for path in files]
+        return sha256_bytes("\n".join(lines).encode())
+
+    @property
+    def is_own(self) -> bool:
+        """Whether it is the configuration's and not the wheel's."""
+        return self.name is None
 
 
 def locate(entry: Entry, distribution: str, shipped: Mapping[str, tuple[str, ...]]) -> Source:

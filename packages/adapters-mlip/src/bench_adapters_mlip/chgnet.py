@@ -56,19 +56,29 @@ class CHGNet:
                 ExitCode.DATA,
             ) from error
         elements = _ELEMENTS.get(content["model"]["model_args"].get("composition_model"), frozenset(range(1, 95)))
-        return CHGNetModel(network, elements, _LEVELS.get(source.name or ""), device)
+        return CHGNetModel(network, elements, _LEVELS.get(source.name or ""), device, source.sha256)
 
 
 class CHGNetModel:
     """A loaded CHGNet in single precision. Its graphs are built from the shared neighbour lists."""
 
-    def __init__(self, network: Network, elements: frozenset[int], level_of_theory: str | None, device: str) -> None:
+    trusted = False  # its files hold tensors and plain values
+
+    def __init__(
+        self,
+        network: Network,
+        elements: frozenset[int],
+        level_of_theory: str | None,
+        device: str,
+        checkpoint_sha256: str,
+    ) -> None:
         self._network = network.to(device).eval().requires_grad_(False)
         self._device = device
         self.num_parameters = int(network.n_params)
         self.cutoff_angstrom = float(network.graph_converter.atom_graph_cutoff)
         self.elements = elements
         self.level_of_theory = level_of_theory
+        self.checkpoint_sha256 = checkpoint_sha256
 
     def predict(self, batch: Sequence[Item], want: Want) -> list[Prediction]:
         """One prediction per item; a stress only where the structure is periodic in three directions."""

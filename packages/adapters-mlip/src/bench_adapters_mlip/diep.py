@@ -13,7 +13,7 @@ from diep.apps.pes import Potential
 from diep.graph.compute import DIEPData
 from diep.pretrained import load_potential
 
-from bench_adapters_mlip.checkpoints import locate, refuse_options, require_trust
+from bench_adapters_mlip.checkpoints import Source, locate, refuse_options, require_trust
 from bench_adapters_mlip.geometry import (
     fractional,
     full_cell,
@@ -53,16 +53,17 @@ class DIEP:
                 f"model {entry.label!r}: {source.path}: no model of DIEP ({type(error).__name__}: {error})",
                 ExitCode.DATA,
             ) from error
-        return DIEPModel(potential, _LEVELS.get(source.name or ""), device)
+        return DIEPModel(potential, _LEVELS.get(source.name or ""), device, source)
 
 
 class DIEPModel:
     """A loaded DIEP potential in single precision, run on whole batches built from the shared neighbour lists."""
 
-    def __init__(self, potential: Potential, level_of_theory: str | None, device: str) -> None:
+    def __init__(self, potential: Potential, level_of_theory: str | None, device: str, source: Source) -> None:
         self._potential = potential.eval().requires_grad_(False)
         self._device = device
         self._type_of = {atomic_numbers[symbol]: i for i, symbol in enumerate(potential.model.element_types)}
+        self.checkpoint_sha256, self.trusted = source.sha256, source.is_own
         self.num_parameters = sum(parameter.numel() for parameter in potential.parameters())
         self.cutoff_angstrom = float(potential.model.cutoff)
         self.elements = frozenset(self._type_of)

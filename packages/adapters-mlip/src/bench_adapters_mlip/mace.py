@@ -43,7 +43,7 @@ class MACE:
         source = locate(entry, "mace-torch", {})
         require_trust(entry, source, "a model of MACE is opened by full unpickling")
         network = _read(entry, source)
-        return MACEModel(network, _head(entry, network), device)
+        return MACEModel(network, _head(entry, network), device, source)
 
 
 def _read(entry: Entry, source: Source) -> Network:
@@ -75,12 +75,13 @@ class MACEModel:
 
     level_of_theory = None
 
-    def __init__(self, network: Network, head: int, device: str) -> None:
+    def __init__(self, network: Network, head: int, device: str, source: Source) -> None:
         self._network = network.to(device).eval().requires_grad_(False)
         self._head = head
         self._device = device
         self._dtype = network.r_max.dtype
         self._numbers = [int(number) for number in network.atomic_numbers]
+        self.checkpoint_sha256, self.trusted = source.sha256, source.is_own
         self.num_parameters = sum(parameter.numel() for parameter in network.parameters())
         self.cutoff_angstrom = float(network.r_max)
         self.elements = frozenset(self._numbers)

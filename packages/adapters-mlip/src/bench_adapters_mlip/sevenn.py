@@ -60,7 +60,7 @@ class SevenNet:
         require_trust(entry, source, "a checkpoint of SevenNet is opened by full unpickling")
         network = _build(entry, source)
         modal = _modal(entry, network)
-        return SevenNetModel(network, modal, _LEVELS.get((source.name or "", modal)), device)
+        return SevenNetModel(network, modal, _LEVELS.get((source.name or "", modal)), device, source)
 
 
 def _build(entry: Entry, source: Source) -> AtomGraphSequential:
@@ -93,13 +93,14 @@ class SevenNetModel:
     """A loaded SevenNet in single precision, run on whole batches built from the shared neighbour lists."""
 
     def __init__(
-        self, network: AtomGraphSequential, modal: str | None, level_of_theory: str | None, device: str
+        self, network: AtomGraphSequential, modal: str | None, level_of_theory: str | None, device: str, source: Source
     ) -> None:
         self._network = network.to(device).eval().requires_grad_(False)
         self._network.set_is_batch_data(True)
         self._energy_network = _without_forces(self._network)
         self._modal = modal
         self._device = device
+        self.checkpoint_sha256, self.trusted = source.sha256, source.is_own
         self.num_parameters = sum(parameter.numel() for parameter in network.parameters())
         self.cutoff_angstrom = float(network.cutoff)
         self.elements = frozenset(number for number in network.type_map if number > 0)

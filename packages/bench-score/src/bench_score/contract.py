@@ -85,7 +85,9 @@ def examples(elements: frozenset[int] | None) -> tuple[Structure, ...]:
     one, two = known[0], known[1 % len(known)]
     both, symbol = covalent_radii[one] + covalent_radii[two], chemical_symbols[one]
     near = 1.1 * 2 * covalent_radii[one]  # of a metal's atoms, a little nearer than they like
-    salt = Atoms([one, two], scaled_positions=[(0, 0, 0), (0.5, 0.46, 0.53)], cell=1.1 * both * (1 - np.eye(3)), pbc=True)
+    salt = Atoms(
+        [one, two], scaled_positions=[(0, 0, 0), (0.5, 0.46, 0.53)], cell=1.1 * both * (1 - np.eye(3)), pbc=True
+    )
     squeezed = bulk(symbol, "bcc", a=near * 2 / np.sqrt(3), cubic=True).repeat((2, 1, 1))
     squeezed.set_cell(squeezed.cell.array @ (np.eye(3) + [[0.02, 0.04, 0], [0, -0.03, 0.05], [0.03, 0, 0.01]]), True)
     outside = salt.repeat((2, 1, 1))
