@@ -61,7 +61,7 @@ def compare_sides(base: Side, new: Side, rules: Rules, *, allow_mixed: bool = Fa
     refuse_repeats([*base.bundles, *new.bundles])
     before, after = base.entries(), new.entries()
     pairs = pairs_of(base, new, rules.control)
-    _check_control(rules, [pair.key.library for pair in pairs])
+    check_control(rules, [pair.key.library for pair in pairs])
     mixed, told = conditions_differ(base, new, pairs)
     if mixed and not allow_mixed:
         raise BenchError(
@@ -127,7 +127,12 @@ def _became_slow(entry: Entry, now: Entry, rules: Rules) -> bool:
     return now.preflight_sec >= entry.preflight_sec * (1 + rules.min_effect)
 
 
-def _check_control(rules: Rules, libraries: Sequence[str]) -> None:
+def check_control(rules: Rules, libraries: Sequence[str]) -> None:
+    """Refuse a control that is nowhere.
+
+    Raises:
+        BenchError: with the nearest name.
+    """
     known = sorted(set(libraries))
     if rules.control is not None and rules.control not in known:
         raise suggest.unknown("library", rules.control, known, source="--control")
