@@ -2,10 +2,11 @@
 
 import json
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from bench_core.bundle import COMMITTED
+from bench_core.bundle import COMMITTED, commit
 from bench_core.cli import main
 from bench_core.errors import BenchError, ExitCode
 from bench_core.results import Result
@@ -54,6 +55,49 @@ def test_without_a_folder_the_run_made_last_is_reported_whenever_it_was_copied(c
     assert main(["report", "--format", "json"]) == 0
     assert json.loads((checkout / "results/report/results.json").read_text())["runs"] == ["a-newer"]
     assert not (checkout / "results/report/results.md").exists()
+
+
+RESULT = "image-rgb/ant_micro_results.json"
+
+
+def wrong_type(path: Path) -> None:
+    data = json.loads(path.read_text())
+    data["measurements"]["Resize"]["preflight_sec"] = "<b>soon</b>"
+    path.write_text(json.dumps(data))
+
+
+def a_hundred_megabytes(path: Path) -> None:
+    with path.open("ab") as stream:
+        stream.truncate(100_000_000)
+
+
+def cut_off(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[:-100])
+
+
+@pytest.mark.parametrize(
+    ("harm", "said"),
+    [
+        (wrong_type, "Expected `float | null`, got `str` - at `$.measurements[...].preflight_sec`"),
+        (a_hundred_megabytes, "100 MB is larger than any result we write (67 MB); it was not read"),
+        (cut_off, "not valid JSON"),
+    ],
+)
+def test_a_result_that_is_none_of_ours_is_one_sentence_and_no_page_however_its_hashes_agree(
+    checkout: Path, capsys: pytest.CaptureFixture[str], harm: Callable[[Path], None], said: str
+) -> None:
+    run = a_run(checkout, "one")
+    assert main(["report"]) == 0
+    page = (checkout / "results/report/results.html").read_bytes()
+    harm(run / RESULT)
+    commit(run, "one", "2026-12-02T05:00:00+00:00")
+    capsys.readouterr()
+    assert main(["report"]) == ExitCode.BUNDLE
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert shown.err.startswith(f"bench: {run / RESULT}: ") and shown.err.count("\n") == 1
+    assert said in shown.err
+    assert (checkout / "results/report/results.html").read_bytes() == page
 
 
 def test_without_any_run_there_is_a_remedy(checkout: Path, capsys: pytest.CaptureFixture[str]) -> None:

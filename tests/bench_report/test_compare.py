@@ -49,10 +49,27 @@ def test_a_cell_that_is_not_offered_any_more_is_listed_and_no_regression(status:
     assert [turn.fails for turn in found.turned] == [False]
 
 
-def test_a_cell_that_became_slow_is_listed_and_no_regression_because_one_timing_is_no_evidence() -> None:
+def test_a_cell_that_became_slow_is_listed_and_a_regression() -> None:
     slow = not_measured(Status.SLOW, "too slow", preflight_sec=0.12)
-    (turn,) = compared({"Elastic": 0.049}, {"Elastic": slow}).turned
-    assert (turn.new, turn.fails) == ("slow", False)
+    found = compared({"Elastic": 0.049}, {"Elastic": slow})
+    (turn,) = found.turned
+    assert (turn.base, turn.new, turn.reason, turn.fails) == ("ok", "slow", "too slow", True)
+    assert found.regressed
+
+
+def test_a_cell_that_only_crossed_the_threshold_of_the_slow_is_listed_and_no_regression() -> None:
+    slow = not_measured(Status.SLOW, "too slow", preflight_sec=0.0502)
+    before = {"Elastic": make_measurement(0.049, preflight_sec=0.0495)}
+    found = compared({**before}, {"Elastic": slow})
+    assert [turn.fails for turn in found.turned] == [False]
+    assert compared({**before}, {"Elastic": slow}, Rules(min_effect=0.01)).regressed
+
+
+def test_a_cell_that_was_slow_before_is_not_a_regression() -> None:
+    slow = not_measured(Status.SLOW, "too slow", preflight_sec=0.12)
+    assert not compared({"Elastic": slow}, {"Elastic": slow}).regressed
+    (turn,) = compared({"Elastic": slow}, {"Elastic": 0.049}).turned
+    assert not turn.fails
 
 
 def test_an_error_that_was_one_before_is_neither_listed_nor_counted_as_compared() -> None:

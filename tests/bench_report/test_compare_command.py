@@ -92,8 +92,10 @@ def test_output_is_written_in_every_format_and_is_what_was_printed(
 def test_what_became_slow_is_told_with_what_to_do(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     slow = not_measured(Status.SLOW, "too slow", preflight_sec=0.12)
     runs = a_run(tmp_path, "a", {"Resize": 1e-3, "Pad": 1e-3}), a_run(tmp_path, "b", {"Resize": 1e-3, "Pad": slow})
-    assert main(["compare", *runs, "--fail-on-regression"]) == ExitCode.OK
-    assert "1 became slow, by a single timing: measure with --disable-slow-skip" in capsys.readouterr().out
+    assert main(["compare", *runs, "--fail-on-regression"]) == ExitCode.FAILED
+    shown = capsys.readouterr().out
+    assert "1 became slow, by their preflight: measure with --disable-slow-skip" in shown
+    assert "ant Pad (image-rgb, micro, cpu): ok → slow: too slow (a regression)" in shown
 
 
 def test_json_alone_is_printed(runs: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:

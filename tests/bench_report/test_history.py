@@ -55,6 +55,28 @@ def test_a_run_in_which_the_cell_failed_is_shown_and_passed_over() -> None:
     assert "| error |" in to_markdown(found, Rules(), 8)
 
 
+def both(day: int, machine: float, sec: float) -> Bundle:
+    """Two libraries in turns on a machine that takes `machine` times as long; the first `sec` times the second."""
+    changing = make_result("ant", {"Resize": 1e-3 * machine * sec})
+    steady = make_result("owl", {"Resize": 1e-3 * machine})
+    return make_bundle([changing, steady], f"run-{day}", created_at=f"2026-12-{day:02}T05:00:00+00:00")
+
+
+def test_a_control_takes_the_machine_out_of_a_step() -> None:
+    runs = both(1, 1.0, 1.0), both(2, 3.0, 1.0), both(3, 3.0, 2.0)
+    found = build_history(runs, Rules(control="owl"))
+    assert steps(found) == [None, None, Verdict.SLOWER]
+    change = found.cells[RESIZE][2].change
+    assert change is not None and change.control == "owl"
+    assert steps(found, CellKey("image-rgb", "micro", "cpu", "owl", "Resize")) == [None, None, None]
+    assert "both relative to owl" in to_markdown(found, Rules(control="owl"), 8)
+
+
+def test_a_control_that_is_nowhere_is_refused_with_the_nearest() -> None:
+    with pytest.raises(BenchError, match="--control: unknown library 'ow'; did you mean 'owl'"):
+        build_history([both(1, 1.0, 1.0), both(2, 1.0, 1.0)], Rules(control="ow"))
+
+
 def test_other_conditions_are_not_compared_and_named() -> None:
     found = history(a_run(1, {"Resize": 1e-3}), a_run(2, {"Resize": 3e-3}, cpu="Other CPU"))
     assert steps(found) == [None, None]

@@ -69,7 +69,7 @@ def test_the_embedded_ratios_are_those_of_every_pair() -> None:
     (row,) = build_report([make_bundle(results)], Options()).parts[0].rows
     (part,) = data_of(page_of(*results))
     found = part["rows"][0]["ratios"]
-    assert [pair[0] for pair in found] == pytest.approx(
+    assert found[::4] == pytest.approx(
         [row.ratios[pair].ratio for pair in (("a", "b"), ("a", "c"), ("b", "c"))], rel=1e-4
     )
     assert part["rows"][0]["fastest"] == 0

@@ -9,6 +9,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from bench_core.bundle import COMMITTED, commit, load_bundle
 from bench_core.results import Measurement, Output, Result, Status
+from bench_report.figures import UNITS
 from bench_report.html import render
 from bench_report.report import Options, build_report
 from PIL import Image
@@ -231,6 +232,56 @@ def test_a_phone_scrolls_the_table_and_not_the_page(browser: Browser, report_pat
         page.get_by_role("tab", name=view).click()
         assert page.evaluate("document.documentElement.scrollWidth") <= 375
     context.close()
+
+
+@pytest.mark.parametrize(
+    ("start", "other", "title"), [("img/s", "ms", "Time, ms"), ("ms", "img/s", "Throughput, img/s")]
+)
+def test_a_chosen_unit_shows_what_a_report_in_that_unit_shows(
+    context: BrowserContext, tmp_path: Path, start: str, other: str, title: str
+) -> None:
+    def shown(page: Page) -> list[list[str]]:
+        rows = page.locator(".speed tr:has(td)").all()
+        return [[" ".join(cell.inner_text().split()) for cell in row.locator("td").all()] for row in rows]
+
+    path = tmp_path / "results.html"
+    pages = {}
+    for unit in (start, other):
+        report = build_report([make_bundle(results())], Options(unit=UNITS[unit], baseline="ant"))
+        path.write_text(render(report), encoding="utf-8")
+        watched = Watched(context, path)
+        if unit == start:
+            watched.page.locator(".unit").select_option(other)
+            expect(watched.page.locator("#speed h3")).to_contain_text(title)
+        pages[unit] = shown(watched.page)
+        watched.check()
+    assert pages[start] == pages[other]
+    assert len(pages[start]) == 5
+
+
+def test_a_unit_that_is_chosen_and_left_again_changes_nothing(watched: Watched) -> None:
+    table = watched.page.locator(".speed")
+    before = table.inner_text()
+    watched.page.locator(".unit").select_option("ms")
+    assert table.inner_text() != before
+    watched.page.locator(".unit").select_option("img/s")
+    assert table.inner_text() == before
+
+
+def test_in_print_every_view_is_there(context: BrowserContext, tmp_path: Path) -> None:
+    path = tmp_path / "two.html"
+    found = [*results(), make_result("ant", {"Resize": 1e-3}, scenario="image-gray")]
+    path.write_text(render(build_report([make_bundle(found)], Options())), encoding="utf-8")
+    watched = Watched(context, path)
+    page = watched.page
+    page.emulate_media(media="print")
+    assert page.pdf().startswith(b"%PDF")  # so that the page hears that it is printed
+    for view, table in (("speed", ".speed"), ("pictures", ".gallery"), ("noise", ".noise")):
+        expect(page.locator(f"#{view} .panel-title")).to_be_visible()
+        assert page.locator(f"#{view} .part:visible").count() == 2
+        expect(page.locator(f"#{view} {table}").first).to_be_visible()
+    expect(page.locator(".noise tbody circle").first).to_be_visible()
+    watched.check()
 
 
 def test_in_print_the_whole_table_is_there_without_its_controls(watched: Watched) -> None:

@@ -25,6 +25,7 @@ def prepare() -> None:
 def visible(text: str) -> str:
     """Text with what would steer a terminal spelt out, and what would flood it cut."""
     shown = "".join(
-        character if character.isprintable() or character == "\n" else repr(character)[1:-1] for character in text
+        character if character.isprintable() or character == "\n" else repr(character)[1:-1]
+        for character in text.replace("\u00a0", " ")
     )
     return _ENDLESS.sub(r"\1…", shown)

@@ -91,12 +91,14 @@ def items(result: Result) -> str:
     return f"{text}, {_count(len(data.left_out), 'unreadable file')} left out for all" if data.left_out else text
 
 
-def how_to_read(unit: Unit, baseline: str | None) -> tuple[str, ...]:
-    """The same for every table of a report."""
-    better = "more is better" if unit.rate else "less is better"
+def how_to_read(unit: Unit | None, baseline: str | None) -> tuple[str, ...]:
+    """The same for every table of a report; without a unit, where a reader chooses it."""
+    shown = "the unit over the table"
+    if unit:
+        shown = f"{unit.name} ({'more' if unit.rate else 'less'} is better)"
     base = f"over that of {baseline}" if baseline else "over that of the row's fastest library"
     return (
-        f"A cell is the median of the process medians in {unit.name} ({better}) with its "
+        f"A cell is the median of the process medians in {shown} with its "
         f"{percent_exact(policy.CONFIDENCE)} interval, which comes from the variation between processes.",
         "Bold is a winner: faster than every other library of the row, each time by at least "
         f"{percent_exact(policy.MIN_EFFECT)} and with a {percent_exact(policy.VERDICT_CONFIDENCE)} interval of the "

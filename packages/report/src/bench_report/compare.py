@@ -11,8 +11,7 @@ from bench_core.statistics import Verdict
 from bench_report.regression import CellKey, Change, Movement, Pair, Rules, changes, judge
 from bench_report.sides import Entry, Side, conditions_differ, pairs_of, refuse_repeats
 
-# A cell that worked and ends like this is a regression. One that became slow is not by itself: that is decided by a
-# single timing, which a stall of the machine can make fifty times too long (seen), so there is no verdict in it.
+# A cell that worked and ends like this is a regression.
 BROKEN = {Status.ERROR, Status.CRASHED, Status.TIMEOUT, Status.UNAVAILABLE}
 
 
@@ -62,7 +61,7 @@ def compare_sides(base: Side, new: Side, rules: Rules, *, allow_mixed: bool = Fa
     refuse_repeats([*base.bundles, *new.bundles])
     before, after = base.entries(), new.entries()
     pairs = pairs_of(base, new, rules.control)
-    _check_control(rules, [pair.key.library for pair in pairs])
+    check_control(rules, [pair.key.library for pair in pairs])
     mixed, told = conditions_differ(base, new, pairs)
     if mixed and not allow_mixed:
         raise BenchError(
@@ -78,7 +77,7 @@ def compare_sides(base: Side, new: Side, rules: Rules, *, allow_mixed: bool = Fa
         rules=rules,
         changes=tuple(judge(found, rules)),
         movements=movements,
-        turned=tuple(_turns(before, after)),
+        turned=tuple(_turns(before, after, rules)),
         missing=tuple((key, entry.status) for key, entry in before.items() if key not in after),
         added=tuple((key, entry.status) for key, entry in after.items() if key not in before),
         without=sum(not entry.runs and key in after and not after[key].runs for key, entry in before.items()),
@@ -101,7 +100,7 @@ def compare_tables(pairs: Sequence[Pair], rules: Rules) -> tuple[list[Change], d
     return found, movements
 
 
-def _turns(before: Mapping[CellKey, Entry], after: Mapping[CellKey, Entry]) -> Iterator[Turn]:
+def _turns(before: Mapping[CellKey, Entry], after: Mapping[CellKey, Entry], rules: Rules) -> Iterator[Turn]:
     for key, entry in before.items():
         now = after.get(key)
         if now is None or now.status is entry.status:
@@ -111,11 +110,29 @@ def _turns(before: Mapping[CellKey, Entry], after: Mapping[CellKey, Entry]) -> I
             entry.status.value,
             now.status.value,
             now.reason or entry.reason,
-            fails=entry.status is Status.OK and now.status in BROKEN,
+            fails=entry.status is Status.OK and (now.status in BROKEN or _became_slow(entry, now, rules)),
         )
 
 
-def _check_control(rules: Rules, libraries: Sequence[str]) -> None:
+def _became_slow(entry: Entry, now: Entry, rules: Rules) -> bool:
+    """Whether a cell is over the threshold of the slow now, and not because it was just under it before.
+
+    A preflight is the faster of two passes, and no verdict. But a cell that lost its number over it must not pass
+    unseen; its last numbers are these.
+    """
+    if now.status is not Status.SLOW:
+        return False
+    if not (entry.preflight_sec and now.preflight_sec):
+        return True
+    return now.preflight_sec >= entry.preflight_sec * (1 + rules.min_effect)
+
+
+def check_control(rules: Rules, libraries: Sequence[str]) -> None:
+    """Refuse a control that is nowhere.
+
+    Raises:
+        BenchError: with the nearest name.
+    """
     known = sorted(set(libraries))
     if rules.control is not None and rules.control not in known:
         raise suggest.unknown("library", rules.control, known, source="--control")

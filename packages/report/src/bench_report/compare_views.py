@@ -81,7 +81,7 @@ def headline(compared: Compared) -> list[str]:
         told.append(f"{broken} measured before and not any more, which is a regression.")
     slow = sum(turn.base == Status.OK and turn.new == Status.SLOW for turn in compared.turned)
     if slow:
-        told.append(f"{slow} became slow, by a single timing: measure with --disable-slow-skip for a verdict.")
+        told.append(f"{slow} became slow, by their preflight: measure with --disable-slow-skip for a verdict.")
     if compared.rules.control:
         told.append(f"Relative to {short(compared.rules.control)}, which is taken to be unchanged.")
     return told + _hint(compared)

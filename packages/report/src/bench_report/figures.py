@@ -17,6 +17,11 @@ class Unit(msgspec.Struct, frozen=True):
     rate: bool
     of_sec: Callable[[float], float]
 
+    @property
+    def title(self) -> str:
+        """What a table in this unit shows."""
+        return f"{'Throughput' if self.rate else 'Time'}, {self.name}"
+
 
 UNITS = {
     "img/s": Unit("img/s", True, lambda sec: 1 / sec),

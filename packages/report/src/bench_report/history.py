@@ -10,7 +10,7 @@ from bench_core.errors import BenchError, ExitCode
 from bench_core.results import Result, Status
 from bench_core.statistics import Summary, Verdict
 
-from bench_report.compare import compare_tables
+from bench_report.compare import check_control, compare_tables
 from bench_report.regression import CellKey, Change, Pair, Rules, judge
 from bench_report.sides import Side, conditions_differ, make_side, pairs_of, refuse_repeats
 
@@ -61,7 +61,7 @@ def build_history(found: Iterable[Bundle], rules: Rules) -> History:
     """Put every cell's runs in order and compare each number with the one before.
 
     Raises:
-        BenchError: a run is there twice, or fewer than two are.
+        BenchError: a run is there twice, fewer than two are, or the control is nowhere.
     """
     bundles = tuple(sorted(found, key=lambda bundle: (bundle.created_at, bundle.run_id)))
     refuse_repeats(bundles)
@@ -74,6 +74,7 @@ def build_history(found: Iterable[Bundle], rules: Rules) -> History:
                 key = CellKey(result.scenario, result.mode, result.device, result.library, transform)
                 summary = measured.summary if measured.status is Status.OK else None
                 cells.setdefault(key, []).append(Point(run, measured.status, _version(result), summary))
+    check_control(rules, [key.library for key in cells])
     steps = _steps(bundles, cells, rules)
     return History(bundles, {key: _with_steps(key, points, steps) for key, points in cells.items()})
 
@@ -99,7 +100,7 @@ def _steps(
     runs: list[tuple[int, int]] = []
     steps: dict[tuple[CellKey, int], Step] = {}
     for (before, after), keys in asked.items():
-        pairs, forbidden = _comparable(sides[before], sides[after], keys)
+        pairs, forbidden = _comparable(sides[before], sides[after], keys, rules.control)
         steps |= {(key, after): Step(before, None, why) for key, why in forbidden.items()}
         changed, _ = compare_tables(pairs, rules)
         found += changed
@@ -110,12 +111,12 @@ def _steps(
 
 
 def _comparable(
-    before: Side, after: Side, keys: Sequence[CellKey]
+    before: Side, after: Side, keys: Sequence[CellKey], control: str | None
 ) -> tuple[list[Pair], dict[CellKey, tuple[str, ...]]]:
     """The cells measured under the same conditions in both runs; and why the others were not."""
     asked = set(keys)
     libraries: dict[tuple[str, str], list[Pair]] = {}
-    for pair in pairs_of(before, after):
+    for pair in pairs_of(before, after, control):
         if pair.key in asked:
             libraries.setdefault((pair.key.table, pair.key.library), []).append(pair)
     allowed: list[Pair] = []

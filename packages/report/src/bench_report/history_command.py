@@ -13,6 +13,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "runs", metavar="DIR", type=Path, nargs="*", help=f"committed runs, or folders that hold such ({RUNS})"
     )
+    parser.add_argument(
+        "--control",
+        metavar="LIBRARY",
+        help="a library in all runs that is known not to have changed: steps are judged relative to it",
+    )
     parser.add_argument("--last", metavar="N", type=int, default=LAST, help=f"newest runs shown in Markdown ({LAST})")
     parser.add_argument("--format", metavar="NAMES", default="md", help="of md,csv; the first is printed (md)")
     parser.add_argument(
@@ -34,7 +39,7 @@ def run(args: argparse.Namespace) -> int:
 
     if args.last < 1:
         raise BenchError(f"--last {args.last}: expected 1 or more")
-    rules = Rules()
+    rules = Rules(control=args.control)
     known = writers(rules, args.last)
     formats = chosen_formats(args.format, known)
     targets = places(args.output, formats)

@@ -14,13 +14,15 @@ from typing import Any
 
 import msgspec
 from bench_core import policy
+from bench_core.results import YARDSTICK
+from bench_core.statistics import Summary
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from bench_report import captions, noise
 from bench_report.captions import percent_exact
 from bench_report.comparison import fastest
-from bench_report.figures import variation
+from bench_report.figures import UNITS, variation
 from bench_report.pictures import GALLERY_BYTES, NOTABLE_LEVELS, Room, galleries, inputs
 from bench_report.report import Options, Part, Report
 from bench_report.rows import Row
@@ -34,7 +36,7 @@ SPARE_BYTES = 50_000  # for what frames the panels
 def render(report: Report) -> str:
     """The whole page. Pictures get the room that tables and noise leave."""
     parts = [_part(number, part, report.options) for number, part in enumerate(report.parts)]
-    shared = {"parts": parts, "how_to_read": report.how_to_read}
+    shared = {"parts": parts, "units": [(key, unit.name, unit.title) for key, unit in UNITS.items()]}
     speed, steady = _panel("speed.html", shared), _panel("noise.html", shared)
     data = _data(report)
     num_rows = sum(len(part.rows) for part in report.parts)
@@ -50,7 +52,7 @@ def render(report: Report) -> str:
             runs=list(_runs(report)),
             parts=parts,
             panels=[("speed", "Speed", speed), ("pictures", "Pictures", pictures), ("noise", "Noise", steady)],
-            how_to_read=report.how_to_read,
+            how_to_read=captions.how_to_read(None, report.options.baseline),
             style=_ours(_resource("page.css")),
             script=_ours(script),
             script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
@@ -113,7 +115,7 @@ def _part(number: int, part: Part, options: Options) -> dict[str, Any]:
         "title": part.sheet.title,
         "libraries": [short(column.library) for column in part.section.columns],
         "baseline": _place(part.section, options.baseline),
-        "unit": table.title,
+        "unit": options.unit,
         "heads": table.heads,
         "rows": [(row.comparable, label, _cells(row, cells)) for row, (label, cells) in rows],
         "references": table.rows[count:],
@@ -176,6 +178,7 @@ def _data(report: Report) -> str:
         {
             "rows": [_numbers(part.section, row) for row in part.rows],
             "copies": [_thousandths(s.copies) for s in noise.steadiness(part.section)],
+            "copy": [_timed(column.result.references.get(YARDSTICK)) for column in part.section.columns],
         }
         for part in report.parts
     ]
@@ -184,25 +187,41 @@ def _data(report: Report) -> str:
 
 
 def _numbers(section: Section, row: Row) -> dict[str, Any]:
-    """One row: seconds, ratios of each pair of columns, values by round; libraries by their column's place.
+    """One row: times, ratios of each pair of columns, values by round; libraries by their column's place.
 
-    A ratio is [speed of the earlier column over the later, low, high, 1 where the verdict is not inconclusive].
+    Lists are flat, since there are thousands. Of each pair: speed of the earlier column over the later, low, high, and
+    1 where the verdict is not inconclusive. Of each column in `ends`: see `_ends`.
     """
     libraries = list(row.cells)
     summaries = [cell.summary for cell in row.cells.values()]
     return {
         "sec": [_rounded(summary.median_sec) if summary else None for summary in summaries],
-        "cv": [_rounded(summary.cv) if summary and summary.cv is not None else None for summary in summaries],
-        "ratios": [_ratio(row, pair) for pair in combinations(libraries, 2)],
+        "ends": [end for summary in summaries for end in _ends(summary)],
+        "cv": [round(summary.cv, 4) if summary and summary.cv is not None else None for summary in summaries],
+        "ratios": [number for pair in combinations(libraries, 2) for number in _ratio(row, pair)],
         "fastest": libraries.index(first) if (first := fastest(row.ratios)) else None,
         "rounds": [_thousandths(noise.by_round(column.samples(row.transform))) for column in section.columns],
     }
 
 
-def _ratio(row: Row, pair: tuple[str, str]) -> list[float | int | None] | None:
+def _timed(summary: Summary | None) -> list[float | int | None] | None:
+    """Seconds of a reference row, with its ends."""
+    return [_rounded(summary.median_sec), *_ends(summary)] if summary else None
+
+
+def _ends(summary: Summary | None) -> tuple[int | None, int | None]:
+    """How far an interval reaches below and above its median, in hundred-thousandths of it."""
+    if summary is None or summary.low_sec is None or summary.high_sec is None:
+        return None, None
+    return round((1 - summary.low_sec / summary.median_sec) * 1e5), round(
+        (summary.high_sec / summary.median_sec - 1) * 1e5
+    )
+
+
+def _ratio(row: Row, pair: tuple[str, str]) -> list[float | int | None]:
     found = row.ratios.get(pair)
     if found is None:
-        return None
+        return [None] * 4
     ends = [None if end is None else _rounded(end) for end in (found.low, found.high)]
     return [_rounded(found.ratio), *ends, int(found.verdict != "inconclusive")]
 

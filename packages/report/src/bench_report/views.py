@@ -64,8 +64,7 @@ def _speed_table(section: Section, rows: Sequence[Row], unit: Unit, notes: Notes
         (label, tuple(_reference(column, name, unit, notes) for column in section.columns))
         for name, label in REFERENCES.items()
     )
-    title = f"{'Throughput' if unit.rate else 'Time'}, {unit.name}"
-    return Table(title, _heads(section), grid + references)
+    return Table(unit.title, _heads(section), grid + references)
 
 
 def _ratio_table(section: Section, rows: Sequence[Row], baseline: str | None, notes: Notes) -> Table:

@@ -57,7 +57,8 @@ def run(args: argparse.Namespace) -> int:
 
     from bench_core.disturbance import warnings
 
-    print(f"bench: {headline(plan, config)}", file=sys.stderr)
+    whole = " for the whole run; what is measured already is not measured again" if args.resume else ""
+    print(f"bench: {headline(plan, config)}{whole}", file=sys.stderr)
     for warning in warnings():
         print(f"bench: warning: {warning}", file=sys.stderr)
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # a scheduler's way to say Ctrl-C

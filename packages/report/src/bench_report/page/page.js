@@ -23,12 +23,23 @@
     return [figure(value, decimals), `${figure(low, decimals)}–${figure(high, decimals)}`];
   }
 
+  const UNITS = { "img/s": (sec) => 1 / sec, ms: (sec) => sec * 1e3 };
+  // A time with its ends, which are hundred-thousandths of it below and above, in a unit.
+  function timing(unit, sec, below, above) {
+    const of = UNITS[unit];
+    if (below === null) return withInterval(of(sec), null, null);
+    const ends = [of(sec * (1 - below / 1e5)), of(sec * (1 + above / 1e5))];
+    return withInterval(of(sec), Math.min(...ends), Math.max(...ends));
+  }
+
   // [ratio, low, high, sure] of column `one` over column `other`; each pair is stored once, the earlier column first.
   function ratioOf(row, one, other) {
     const count = row.sec.length;
     const [a, b] = one < other ? [one, other] : [other, one];
-    const found = row.ratios[(a * (2 * count - a - 1)) / 2 + b - a - 1];
-    if (!found || one < other) return found;
+    const place = 4 * ((a * (2 * count - a - 1)) / 2 + b - a - 1);
+    const found = row.ratios.slice(place, place + 4);
+    if (found[0] === null) return null;
+    if (one < other) return found;
     const [ratio, low, high, sure] = found;
     return [1 / ratio, high === null ? null : 1 / high, low === null ? null : 1 / low, sure];
   }
@@ -80,7 +91,15 @@
     return name.toLowerCase().includes(search.value.trim().toLowerCase());
   }
 
-  function speedPart(root, { rows }) {
+  // Puts a figure and its interval where the page has them; what else is in the cell stays.
+  function show(cell, [text, interval]) {
+    const winner = cell.querySelector("b");
+    (winner ?? cell).firstChild.data = winner ? text : `${text} `;
+    const small = cell.querySelector("small");
+    if (small) small.textContent = interval;
+  }
+
+  function speedPart(root, { rows, copy }) {
     const [search, baseline, key, comparable, count] = [".search", ".baseline", ".key", ".comparable", ".count"].map((name) =>
       root.querySelector(name),
     );
@@ -128,6 +147,21 @@
         }
       }
     }
+    const unit = root.querySelector(".unit");
+    function convert() {
+      const { tFoot } = root.querySelector("table.speed");
+      root.querySelector(".unit-title").textContent = unit.selectedOptions[0].dataset.title;
+      slots.forEach((row, index) => {
+        const { sec, ends } = rows[index];
+        row.forEach((slot, column) => {
+          if (slot) show(slot.parentElement, timing(unit.value, sec[column], ends[2 * column], ends[2 * column + 1]));
+        });
+      });
+      [...tFoot.rows[1].cells].slice(1).forEach((cell, column) => {
+        if (copy[column]) show(cell, timing(unit.value, ...copy[column]));
+      });
+    }
+    unit.addEventListener("change", convert);
     const filter = () => (count.textContent = table.filter());
     search.addEventListener("input", filter);
     comparable.addEventListener("change", filter);
@@ -239,6 +273,8 @@
     });
   });
   open(tabs[0]);
+  // Paper has no tabs: every view is printed, so the strips have to be there.
+  window.addEventListener("beforeprint", () => draw.splice(0).forEach((drawPart) => drawPart()));
 
   const part = document.getElementById("part");
   function choosePart() {
