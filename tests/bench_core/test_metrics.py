@@ -78,8 +78,13 @@ def test_r2_of_large_energies_is_that_of_small_ones(shift: float) -> None:
 
 @pytest.mark.parametrize("value", [0.1, 1 / 3, 1e9 / 7])
 def test_r2_of_values_that_are_all_equal_is_none_whatever_their_rounding(value: float) -> None:
-    found = metrics.value_of(metrics.built_in("r2"), values([value] * 3, [1.0, 2.0, 3.0]))
-    assert not np.isfinite(found)
+    for divided in (1, 3):
+        reference = [value, divided * value / divided, 7 * value / 7]
+        assert not np.isfinite(metrics.value_of(metrics.built_in("r2"), values(reference, [1.0, 2.0, 3.0])))
+
+
+def test_no_groups_are_drawn_from_none() -> None:
+    assert metrics.resample_weights(0, 1).shape == (policy.BOOTSTRAP_RESAMPLES, 0)
 
 
 @pytest.mark.parametrize("name", ["q0", "q00", "q0.0", "q100", "q-5", "q", "qq", "MAE", "mae ", "", "median"])
