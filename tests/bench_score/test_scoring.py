@@ -68,7 +68,7 @@ def test_units_multiply_what_is_shown_and_nothing_else(folder: Path) -> None:
     plain = scored(folder, "noisy", metrics=ALL)
     units = {"energy": "meV", "forces": "meV/A", "stress": "GPa"}
     other = scored(folder, "noisy", metrics=ALL, units=units)
-    factors = {column: 1000.0 for column in plain.scores} | {
+    factors = dict.fromkeys(plain.scores, 1000.0) | {
         **{"energy_r2": 1.0, "forces_r2": 1.0, "energy_mse": 1e6},
         **{"stress_mae": 160.21766, "stress_mse": 160.21766**2},
     }
