@@ -90,6 +90,8 @@ def resample_weights(groups: int, seed: int) -> Ints:
 
     The same seed gives the same draws, so that two models scored on the same groups are compared in pairs.
     """
+    if not groups:
+        return np.zeros((policy.BOOTSTRAP_RESAMPLES, 0), np.int64)
     generator = np.random.default_rng(seed)
     return generator.multinomial(groups, np.full(groups, 1 / groups), size=policy.BOOTSTRAP_RESAMPLES)
 
@@ -127,7 +129,9 @@ def _moment(name: str) -> Metric:
             centred = values.reference - np.median(values.reference)
             first, second = (weights @ _sums(values, of) / n for of in (centred, centred**2))
             spread = second - first**2
-            return 1 - mse / np.where(spread > ROUNDING * second, spread, np.nan)
+            # What rounding alone would spread values of this size by is no spread.
+            rounding = (8 * np.finfo(np.float64).eps * np.abs(values.reference).max()) ** 2
+            return 1 - mse / np.where(spread > np.maximum(ROUNDING * second, rounding), spread, np.nan)
         return np.asarray(mse if name == "mse" else np.sqrt(mse))
 
     return metric

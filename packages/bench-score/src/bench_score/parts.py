@@ -67,7 +67,7 @@ def data_folder(config: ScoreConfig, dataset: str) -> Path:
     """Where the scores on a dataset are: a folder of its name that no folder or file of the run can have."""
     stem = file_stem(dataset)
     if stem.lower() in {FOLDER, LOGS} or "." in stem:
-        stem = file_stem(f"data {dataset}".replace(".", "_"))
+        stem = f"{stem.replace('.', '_')}-{sha256_bytes(dataset.encode())[:6]}"
     return output_folder(config) / stem
 
 
