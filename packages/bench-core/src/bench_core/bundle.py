@@ -72,6 +72,22 @@ class Bundle(msgspec.Struct, frozen=True):
     scores: dict[str, ScoreResult] = {}  # of models, by path
 
 
+class Identity(msgspec.Struct, frozen=True):
+    """What COMMITTED.json says of a run, whatever else stands in it."""
+
+    created_at: str
+    run_id: str
+
+
+def identity(path: Path) -> Identity:
+    """When a committed run was made and what it is called; nothing else of it is read or checked.
+
+    Raises:
+        BenchError: its COMMITTED.json cannot be read.
+    """
+    return _read_json(path / COMMITTED, Identity)
+
+
 def is_committed(path: Path) -> bool:
     return (path / COMMITTED).is_file()
 
@@ -128,7 +144,7 @@ def _check_score(path: Path, name: str, score: ScoreResult) -> None:
         check_score(score, predictions, structures.groups, path / name)
 
 
-def read_committed(bundle: Bundle, name: str) -> bytes:
+def read_committed(bundle: Bundle, name: str, limit_bytes: int = MAX_FILE_BYTES) -> bytes:
     """One file of a run, checked against its commitment once more: time has passed since the run was loaded.
 
     Raises:
@@ -138,7 +154,7 @@ def read_committed(bundle: Bundle, name: str) -> bytes:
     if name not in bundle.files:
         raise BenchError(f"{path}: the run has no such file", ExitCode.BUNDLE)
     try:
-        if path.stat().st_size > MAX_FILE_BYTES:
+        if path.stat().st_size > limit_bytes:
             raise BenchError(f"{path}: larger than anything we write; it was not read", ExitCode.BUNDLE)
         data = path.read_bytes()
     except OSError as error:

@@ -43,7 +43,7 @@ def write_score_plots(parts: Collection[ScorePart], formats: Collection[str], fo
         warnings.filterwarnings("ignore", "Glyph .* missing")  # a name in a script the font lacks shows as boxes
         for part in parts:
             for name, figure in _figures(part):
-                first = stem(part.section.title)
+                first = stem(*part.section.title.split(", "))
                 paths += [save(figure, folder / f"{first}-{name}.{kind}", kind) for kind in dict.fromkeys(formats)]
     return paths
 
