@@ -181,7 +181,7 @@ def _check_score(path: Path, name: str, score: ScoreResult, commitment: Commitme
         check_score(score, predictions, structures.groups, path / name)
 
 
-def read_committed(bundle: Bundle, name: str) -> bytes:
+def read_committed(bundle: Bundle, name: str, limit_bytes: int = MAX_FILE_BYTES) -> bytes:
     """One file of a run, checked against its commitment once more: time has passed since the run was loaded.
 
     Raises:
@@ -191,7 +191,7 @@ def read_committed(bundle: Bundle, name: str) -> bytes:
     if name not in bundle.files:
         raise BenchError(f"{path}: the run has no such file", ExitCode.BUNDLE)
     try:
-        if path.stat().st_size > MAX_FILE_BYTES:
+        if path.stat().st_size > limit_bytes:
             raise BenchError(f"{path}: larger than anything we write; it was not read", ExitCode.BUNDLE)
         data = path.read_bytes()
     except OSError as error:

@@ -4,22 +4,31 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bench_core.policy import RUNS
+from bench_core.policy import RUNS, SCORE_RUNS
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from bench_core.bundle import Bundle
+
     from bench_report.report import Report
 
 HELP = "make tables from committed runs"
 OUTPUT = "results/report"
 NO_PLOTS = "none"
+DEFAULT_UNIT = "img/s"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "runs", metavar="DIR", type=Path, nargs="*", help=f"committed runs, put into the same tables (newest of {RUNS})"
+        "runs",
+        metavar="DIR",
+        type=Path,
+        nargs="*",
+        help=f"committed runs, put into the same tables (newest of {RUNS} and {SCORE_RUNS})",
     )
     parser.add_argument("--baseline", metavar="LIBRARY", help="what ratios refer to (the fastest library of each row)")
-    parser.add_argument("--unit", metavar="UNIT", default="img/s", help="img/s or ms (img/s)")
+    parser.add_argument("--unit", metavar="UNIT", default=DEFAULT_UNIT, help="img/s or ms (img/s)")
     parser.add_argument("--copy-share", action="store_true", help="add a table of speeds as a share of copy speed")
     parser.add_argument(
         "--format", metavar="NAMES", default="md,csv,json,html", help="of md,csv,json,html,latex (all but latex)"
@@ -27,7 +36,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--output", metavar="DIR", type=Path, help=f"where to write them ({OUTPUT})")
     parser.add_argument("--plots", metavar="NAMES", default="svg,png", help="charts, of svg,png,pdf, or none (svg,png)")
     parser.add_argument(
-        "--columns", metavar="NAMES", help="libraries to show, and columns of the CSV and the JSON records (all)"
+        "--columns",
+        metavar="NAMES",
+        help="libraries and models to show, and columns of the CSV and the JSON records (all)",
     )
     parser.add_argument("--docs", action="store_true", help="also replace the results in README.md and docs/results.md")
     parser.add_argument(
@@ -50,6 +61,7 @@ def run(args: argparse.Namespace) -> int:
     from bench_report.figures import UNITS
     from bench_report.plots import FOLDER, check_formats, write_plots
     from bench_report.report import Options, build_report
+    from bench_report.scores.plots import write_score_plots
     from bench_report.sections import run_ids
     from bench_report.writers import find_writer, write_report
 
@@ -59,7 +71,8 @@ def run(args: argparse.Namespace) -> int:
     check_formats(plots)
     for name in formats:
         find_writer(name)
-    bundles = [load_bundle(path) for path in args.runs or [newest_run(find_root() / RUNS)]]
+    bundles = [load_bundle(path) for path in args.runs or [_newest(args)]]
+    _refuse_inapplicable(args, bundles)
     options = Options(
         unit=UNITS[args.unit],
         baseline=args.baseline,
@@ -73,9 +86,10 @@ def run(args: argparse.Namespace) -> int:
     output = args.output or find_root() / OUTPUT
     written = write_report(report, formats, output)
     written += write_plots(report, plots, output / FOLDER)
+    written += write_score_plots(report.score_parts, plots, output / FOLDER)
     if args.docs:
         written += update_documents(find_root(), report)
-    for part in report.parts:
+    for part in (*report.parts, *report.score_parts):
         heading = f"{part.sheet.title} (run {', '.join(run_ids([part.section]))})"
         notices = [f"note: {notice}" for notice in part.sheet.notices]
         print(visible("\n".join([heading, *part.highlights, *notices])))
@@ -106,6 +120,31 @@ def _refuse_contradictions(args: argparse.Namespace) -> None:
         raise BenchError("--output does not go with --check, which writes nothing")
 
 
+def _refuse_inapplicable(args: argparse.Namespace, bundles: "Sequence[Bundle]") -> None:
+    """
+    Raises:
+        BenchError: options that would have no effect on what these runs hold.
+    """
+    from bench_core.errors import BenchError
+
+    scored = [bundle for bundle in bundles if bundle.scores]
+    documents = "--docs" if args.docs else "--check" if args.check else None
+    if documents and scored:
+        raise BenchError(
+            f"{documents} does not go with {scored[0].path}: README.md and docs/results.md hold speeds, and this run "
+            "holds scores of models; leave it out"
+        )
+    if any(bundle.results for bundle in bundles):
+        return
+    for flag, given in (
+        ("--baseline", args.baseline is not None),
+        ("--unit", args.unit != DEFAULT_UNIT),
+        ("--copy-share", args.copy_share),
+    ):
+        if given:
+            raise BenchError(f"{flag} does not apply: it is about speeds, and the runs hold scores of models alone")
+
+
 def _check(root: Path, report: "Report") -> int:
     """
     Raises:
@@ -129,8 +168,16 @@ def _check(root: Path, report: "Report") -> int:
     return 0
 
 
-def newest_run(folder: Path) -> Path:
-    """The run under `folder` that was made last, by its own time and not by that of its files, which a copy changes.
+def _newest(args: argparse.Namespace) -> Path:
+    """The newest run; for documents, which hold speeds, the newest of those."""
+    from bench_core.matrix import find_root
+
+    root = find_root()
+    return newest_run(root / RUNS) if args.docs or args.check else newest_run(root / RUNS, root / SCORE_RUNS)
+
+
+def newest_run(*folders: Path) -> Path:
+    """The run directly under one of `folders` that was made last, by its own time and not by that of its files.
 
     Raises:
         BenchError: there is none, or one has an unreadable COMMITTED.json.
@@ -140,10 +187,11 @@ def newest_run(folder: Path) -> Path:
     from bench_core.errors import BenchError, ExitCode
     from bench_core.invocation import command
 
-    committed = [path for path in folder.glob("*") if is_committed(path)]
+    committed = [path for folder in folders for path in folder.glob("*") if is_committed(path)]
     if not committed:
         raise BenchError(
-            f"no committed run in {folder}; measure one (make bench, or {command('run')}), or name its folder",
+            f"no committed run in {' and '.join(map(str, folders))}; measure one (make bench, make score, or "
+            f"{command('run')}), or name its folder",
             ExitCode.BUNDLE,
         )
     return max(committed, key=lambda path: msgspec.structs.astuple(identity(path)))

@@ -50,7 +50,7 @@ def _describe(bundle: Bundle) -> dict[str, str]:
         "isolation": _each(found.isolation for found in conditions),
         **({"items": _each(_items(result) for result in results)} if results else {}),
         **({"structures": _each(_structures(score) for score in scores)} if scores else {}),
-        **_versions(results, conditions if results else ()),
+        **_versions(results, [result.conditions for result in results if result.conditions]),
         **{f"packages of {family}": _packages(found) for family, found in _by(lambda s: s.family, scores).items()},
         **_locks(_by(lambda result: result.group, results) | _by(lambda score: score.family, scores)),
     }

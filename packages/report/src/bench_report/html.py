@@ -26,6 +26,7 @@ from bench_report.figures import UNITS, variation
 from bench_report.pictures import GALLERY_BYTES, NOTABLE_LEVELS, Room, galleries, inputs
 from bench_report.report import Options, Part, Report
 from bench_report.rows import Row
+from bench_report.scores import page as scores
 from bench_report.sections import Section, run_ids
 from bench_report.table import Cell, short, visible
 
@@ -34,26 +35,36 @@ SPARE_BYTES = 50_000  # for what frames the panels
 
 
 def render(report: Report) -> str:
-    """The whole page. Pictures get the room that tables and noise leave."""
+    """The whole page. Pictures get the room that tables and noise leave; those of scores half of it, beside others."""
     parts = [_part(number, part, report.options) for number, part in enumerate(report.parts)]
     shared = {"parts": parts, "units": [(key, unit.name, unit.title) for key, unit in UNITS.items()]}
-    speed, steady = _panel("speed.html", shared), _panel("noise.html", shared)
     data = _data(report)
-    num_rows = sum(len(part.rows) for part in report.parts)
-    used = SPARE_BYTES + num_rows * GALLERY_BYTES + sum(len(text.encode()) for text in (speed, steady, data))
-    room = Room(PAGE_BYTES - used)
-    pictures = _panel("pictures.html", shared | _pictures(report, room))
+    room = PAGE_BYTES - SPARE_BYTES - len(data)
+    panels = []
+    if parts:
+        speed, steady = _panel("speed.html", shared), _panel("noise.html", shared)
+        num_rows = sum(len(part.rows) for part in report.parts)
+        room -= num_rows * GALLERY_BYTES + sum(len(text.encode()) for text in (speed, steady))
+        panels = [("speed", "Speed", speed), ("noise", "Noise", steady)]
+    if report.score_parts:
+        scored = _scores(report, room // 2 if parts else room)
+        room -= len(scored.encode())
+        panels.append(("scores", "Scores", scored))
+    if parts:
+        panels.insert(1, ("pictures", "Pictures", _panel("pictures.html", shared | _pictures(report, Room(room)))))
     script = _resource("page.js")
+    spoken = captions.how_to_read(None, report.options.baseline) if parts else ()
     return (
         _environment()
         .get_template("page.html")
         .render(
             title=_title(report),
-            runs=list(_runs(report)),
+            runs=[*_runs(report), *scores.score_runs(report)],
             parts=parts,
-            panels=[("speed", "Speed", speed), ("pictures", "Pictures", pictures), ("noise", "Noise", steady)],
-            how_to_read=captions.how_to_read(None, report.options.baseline),
-            style=_ours(_resource("page.css")),
+            score_parts=report.score_parts,
+            panels=panels,
+            how_to_read=(*spoken, *report.how_to_read_scores),
+            style=_ours(_resource("page.css") + _resource("scores.css")),
             script=_ours(script),
             script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
             data=_ours(data),
@@ -63,6 +74,12 @@ def render(report: Report) -> str:
 
 def _panel(name: str, values: dict[str, Any]) -> Markup:
     return _ours(_environment().get_template(name).render(values))
+
+
+def _scores(report: Report, num_bytes: int) -> Markup:
+    """The panel of scores; its pictures get the room that its tables leave."""
+    tables = _panel("scores.html", scores.score_parts(report, scores.Room(0)))
+    return _panel("scores.html", scores.score_parts(report, scores.Room(num_bytes - len(tables.encode()))))
 
 
 def _ours(text: str) -> Markup:
@@ -87,7 +104,10 @@ def _resource(name: str) -> str:
 
 
 def _title(report: Report) -> str:
-    return "Augmentation speed: " + ", ".join(dict.fromkeys(short(part.section.scenario) for part in report.parts))
+    speeds = ", ".join(dict.fromkeys(short(part.section.scenario) for part in report.parts))
+    datasets = ", ".join(dict.fromkeys(short(part.section.dataset) for part in report.score_parts))
+    told = {"Augmentation speed": speeds, "Model scores": datasets}
+    return "; ".join(f"{what}: {names}" for what, names in told.items() if names)
 
 
 def _runs(report: Report) -> Iterator[dict[str, Any]]:

@@ -89,7 +89,8 @@ def write_plots(report: Report, formats: Collection[str], folder: Path) -> list[
             for chart in charts(part, report.options.unit, report.options.baseline):
                 for name, rows in _pages(chart, len(part.section.columns)):
                     figure = draw(part, msgspec.structs.replace(chart, rows=rows), looks)
-                    paths += [_save(figure, folder / f"{_stem(part)}-{name}.{f}", f) for f in dict.fromkeys(formats)]
+                    first = stem(part.section.scenario, part.section.mode, part.section.device)
+                    paths += [save(figure, folder / f"{first}-{name}.{f}", f) for f in dict.fromkeys(formats)]
     return paths
 
 
@@ -263,13 +264,18 @@ def _pages(chart: Chart, num_libraries: int) -> list[tuple[str, tuple[Row, ...]]
     return [(f"{chart.name}-{i + 1}", chart.rows[i * size : (i + 1) * size]) for i in range(num_pages)]
 
 
-def _stem(part: Part) -> str:
+def stem(*names: str) -> str:
     """The start of a file's name: letters, digits, dots and dashes only."""
-    text = "-".join((part.section.scenario, part.section.mode, part.section.device))
+    text = "-".join(names)
     return "".join(c if c.isascii() and (c.isalnum() or c in ".-_") else "_" for c in text).lstrip(".")[:100]
 
 
-def _save(figure: "Figure", path: Path, kind: str) -> Path:
+def save(figure: "Figure", path: Path, kind: str) -> Path:
+    """Write a figure as one kind of file.
+
+    Raises:
+        BenchError: it cannot be written.
+    """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         figure.savefig(path, format=kind, dpi=DOTS_PER_INCH, metadata=METADATA[kind])

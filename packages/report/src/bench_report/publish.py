@@ -2,7 +2,7 @@
 
 Kept: the configuration, the environment, the results with every raw value, pyperf's files, the pictures of outputs.
 Left out: the journal and the logs, which hold what the results were made of and whatever libraries printed; both are
-full of paths, and no table needs them. A published run is committed anew, so `bench validate` and `bench report` take
+full of paths, and no table needs them. Of a run that scored models see `bench_report.scores.publish`. A published run is committed anew, so `bench validate` and `bench report` take
 it like any other; publication.json says what it was made from.
 """
 
@@ -32,6 +32,7 @@ from bench_core.results import Result, write_result
 
 from bench_report import scrub
 from bench_report.report import Options, build_report
+from bench_report.scores import publish as scores
 from bench_report.scrub import Names
 from bench_report.writers import WRITERS
 
@@ -117,6 +118,9 @@ def _figures(bundles: Iterable[Bundle]) -> bytes:
     for table in document["tables"]:
         for record in table["records"]:
             record["reason"] = None
+    for table in document["scores"]:
+        for record in table["records"]:
+            record["reason"] = record["checkpoint"] = None
     return msgspec.json.encode(document)
 
 
@@ -132,6 +136,7 @@ def _refuse_other_content(made: Path, final: Path) -> None:
 def _folders(bundle: Bundle) -> list[str]:
     """Folders that this run's files may name: of the images, and of the checkout it was made in."""
     found = [str(Path(str(bundle.config["data_dir"])).expanduser())] if "data_dir" in bundle.config else []
+    found += scores.folders(bundle) if bundle.scores else ()
     if "journal.jsonl" in bundle.files:
         first = (bundle.path / "journal.jsonl").read_bytes().partition(b"\n")[0]
         with suppress(msgspec.DecodeError, KeyError, TypeError):  # another kind of journal says nothing
@@ -145,7 +150,7 @@ def _write_reduced(bundle: Bundle, folder: Path, names: Names, *, outputs: bool)
     Raises:
         BenchError: something private is left in it.
     """
-    left_out = (*LEFT_OUT, *(() if outputs else (OUTPUTS,)))
+    left_out = (*LEFT_OUT, *scores.left_out(bundle), *(() if outputs else (OUTPUTS,)))
     kept = [name for name in bundle.files if not name.startswith(left_out) and name != PUBLICATION]
     for name in kept:
         _write_file(bundle, name, folder / name, names, outputs=outputs)
@@ -165,6 +170,8 @@ def _write_reduced(bundle: Bundle, folder: Path, names: Names, *, outputs: bool)
 def _write_file(bundle: Bundle, name: str, path: Path, names: Names, *, outputs: bool) -> None:
     if name in bundle.results:
         write_result(path, _reduced(bundle.results[name], names, outputs=outputs))
+        return
+    if scores.write_file(bundle, name, path, names):
         return
     data = read_committed(bundle, name)
     if name == CONFIG:
@@ -202,9 +209,12 @@ def _config(bundle: Bundle, data: bytes, names: Names) -> bytes:
     import tomli_w
 
     before = tomllib.loads(data.decode("utf-8"))
+    if bundle.scores:
+        after = scores.config(before, names)
+        return data if after == before else (scores.NOTE + tomli_w.dumps(after)).encode()
     if "data_dir" not in before:
         return data
     dataset = next((result.dataset.name for result in bundle.results.values()), "images")
-    after: dict[str, Any] = scrub.clean(before, names) | {"data_dir": DATA_DIR.format(name=dataset)}
+    after = scrub.clean(before, names) | {"data_dir": DATA_DIR.format(name=dataset)}
     note = "# As it was measured, but for data_dir: put the folder of your copy of the images there.\n\n"
     return (note + tomli_w.dumps(after)).encode()

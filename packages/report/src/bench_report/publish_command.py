@@ -31,8 +31,10 @@ def run(args: argparse.Namespace) -> int:
     root = find_root()
     matrix = load_matrix(root)
     bundles = [load_bundle(path) for path in args.runs]
-    found = coverage(bundles, matrix, load_catalog(), args.set, matrix.all_libraries())
-    print(visible("\n".join(sentences(found))))
+    measured = [bundle for bundle in bundles if bundle.results]
+    if measured:  # models have no set of transforms
+        found = coverage(measured, matrix, load_catalog(), args.set, matrix.all_libraries())
+        print(visible("\n".join(sentences(found))))
     own = [str(bundle.path) for bundle in bundles if "data_dir" in bundle.config]
     if own and not args.no_outputs:
         print(f"note: outputs/ shows somebody's own images ({', '.join(own)}); --no-outputs leaves them out")
@@ -40,5 +42,8 @@ def run(args: argparse.Namespace) -> int:
         args.runs, args.to or root / FOLDER, root, allow_dirty=args.allow_dirty, outputs=not args.no_outputs
     )
     print("\n".join(f"published: {folder}" for folder in folders))
-    print(f"The documents from them: {command('report', '--docs', *folders)}")
+    if len(measured) == len(bundles):
+        print(f"The documents from them: {command('report', '--docs', *folders)}")
+    else:
+        print(f"The report from them: {command('report', *folders)}")
     return ExitCode.OK

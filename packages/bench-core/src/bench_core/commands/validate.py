@@ -4,7 +4,7 @@ import argparse
 from collections import Counter
 from pathlib import Path
 
-HELP = "check a run: complete, unchanged, every number following from its samples"
+HELP = "check a run: complete, unchanged, every number following from its samples or predictions"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -21,6 +21,15 @@ def run(args: argparse.Namespace) -> int:
         statuses = Counter(measurement.status.value for measurement in measurements)
         counted = ", ".join(f"{count} {status}" for status, count in sorted(statuses.items()))
         print(f"{path}: valid. Run {visible(bundle.run_id)}, {visible(bundle.created_at)}")
-        print(f"  result files: {len(bundle.results)}; measurements: {statuses.total()} ({counted})")
-        print("  Hashes agree, nothing is missing or added, derived numbers follow from the samples.")
+        if bundle.results:
+            print(f"  result files: {len(bundle.results)}; measurements: {statuses.total()} ({counted})")
+        if bundle.scores:
+            models = Counter(score.status.value for score in bundle.scores.values())
+            found = sum(len(score.scores) for score in bundle.scores.values())
+            listed = ", ".join(f"{count} {status}" for status, count in sorted(models.items()))
+            print(f"  models: {models.total()} ({listed}); scores: {found}")
+        raw = " and ".join(
+            name for name, there in (("samples", bundle.results), ("predictions", bundle.scores)) if there
+        )
+        print(f"  Hashes agree, nothing is missing or added, derived numbers follow from the {raw}.")
     return 0

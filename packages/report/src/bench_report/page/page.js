@@ -45,7 +45,8 @@
   }
 
   // A table whose rows are sorted by a column's key, absent keys last, and shown where `wanted` says so.
-  function sortable(table, keyOf, wanted) {
+  // `downFirst` says of a column whether its largest key comes first.
+  function sortable(table, keyOf, wanted, noun = "transforms", downFirst = (column) => column >= 0) {
     const body = table.tBodies[0];
     const rows = [...body.rows].map((element, index) => ({ element, index, name: element.cells[0].textContent }));
     const heads = all(".sort", table);
@@ -69,7 +70,7 @@
     for (const head of heads) {
       head.addEventListener("click", () => {
         const column = Number(head.dataset.column);
-        state.down = state.column === column ? !state.down : column >= 0;
+        state.down = state.column === column ? !state.down : downFirst(column);
         state.column = column;
         sort();
       });
@@ -82,7 +83,7 @@
           row.element.hidden = !wanted(row);
           shown += !row.element.hidden;
         }
-        return `${shown} of ${rows.length} transforms`;
+        return `${shown} of ${rows.length} ${noun}`;
       },
     };
   }
@@ -239,6 +240,21 @@
     };
   }
 
+  // A table of scores, whose cells carry their keys; each has its own tools before it.
+  function scoreTable(table) {
+    const tools = table.parentElement.previousElementSibling;
+    const [search, count] = [".search", ".count"].map((name) => tools.querySelector(name));
+    const keys = [...table.tBodies[0].rows].map((row) => [...row.cells].slice(1).map(({ dataset: { key } }) => (key === "" ? null : Number(key))));
+    const mostFirst = new Set(all("[data-most-first]", table).map((head) => Number(head.dataset.column)));
+    const whole = search.classList.contains("exact"); // "C" is carbon, and not all that begin with it
+    const wanted = ({ name }) => (whole && search.value.trim() ? name.toLowerCase() === search.value.trim().toLowerCase() : matches(name, search));
+    const sorted = sortable(table, (index, column) => keys[index][column], wanted, table.dataset.noun, (column) => mostFirst.has(column));
+    const filter = () => (count.textContent = sorted.filter());
+    search.addEventListener("input", filter);
+    filter();
+  }
+  all("table.scored").forEach(scoreTable);
+
   const draw = [];
   data.forEach((part, number) => {
     const [speed, pictures, noise] = ["speed", "pictures", "noise"].map((panel) =>
@@ -257,6 +273,7 @@
       tab.tabIndex = here ? 0 : -1;
       document.getElementById(tab.getAttribute("aria-controls")).hidden = !here;
     }
+    if (part) part.closest(".choose").hidden = chosen.id === "tab-scores"; // it chooses among tables of speeds
     // Strips are drawn when they are first looked at: a large report has thousands.
     if (chosen.id === "tab-noise") draw.splice(0).forEach((drawPart) => drawPart());
   }
@@ -272,11 +289,11 @@
       next.focus();
     });
   });
+  const part = document.getElementById("part");
   open(tabs[0]);
   // Paper has no tabs: every view is printed, so the strips have to be there.
   window.addEventListener("beforeprint", () => draw.splice(0).forEach((drawPart) => drawPart()));
 
-  const part = document.getElementById("part");
   function choosePart() {
     for (const element of all(".part")) element.hidden = element.dataset.part !== part.value;
   }

@@ -29,10 +29,8 @@ def signed(value: float, low: float | None, high: float | None) -> tuple[str, st
 
 
 def probability(p_value: float) -> str:
-    """A p-value: two significant digits, and not more of them than it has."""
-    if p_value < 0.001:
-        return f"{p_value:.0e}".replace("e-0", "e-")
-    return f"{p_value:.2g}"
+    """A p-value, to two significant digits; to one where it is as small as flips in thousands can tell."""
+    return f"{p_value:.1g}" if p_value < 0.001 else f"{p_value:.2g}"
 
 
 def _plus(value: float, decimals: int) -> str:

@@ -115,12 +115,12 @@ def _highlight(section: ScoreSection, metric: Metric, pairs: Pairs) -> str | Non
     others = {label: pair for (label, of), pair in pairs.items() if of == metric}
     worse = [short(label) for label, pair in others.items() if pair.differs]
     unsure = [short(label) for label, pair in others.items() if pair.p_adjusted is not None and not pair.differs]
-    told = [f"{metric.column}: {short(best)} has the best value, {text}{SPACE}{metric.unit}".rstrip()]
+    told = [f"{metric.column}: {short(best)} has the best value, {text} {metric.unit}".rstrip()]
     if worse:
         told.append(f"told apart from it in pairs: {', '.join(worse)}")
     if unsure:
         told.append(f"not told apart: {', '.join(unsure)}")
-    return "; ".join(told)
+    return "; ".join(told).replace(SPACE, " ")  # a terminal shows it too
 
 
 def _errors(section: ScoreSection, notes: Notes) -> Table:
