@@ -129,7 +129,7 @@ def test_a_run_is_written_where_asked_and_validates(nowhere: Path, capsys: pytes
     asked = ("--data-dir", "images", "--processes", "1", "--transforms", "Invert", "--here", "--output", "out")
     code, shown, _ = bench(capsys, "run", *asked)
     assert code == ExitCode.INCOMPLETE
-    assert "out: 1 measurements (1 unavailable)" in shown
+    assert "out: 1 measurement (1 unavailable)" in shown
     assert "nowhere could not be measured: no adapter for library 'nowhere' is installed" in shown
     code, shown, _ = bench(capsys, "validate", "out")
     assert code == ExitCode.OK

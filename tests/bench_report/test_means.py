@@ -32,6 +32,7 @@ def test_too_few_common_transforms_have_no_interval() -> None:
     (mean,) = means(make_result("ant", {"A": 1e-3}), make_result("mole", {"A": 2e-3}))
     assert (mean.low, mean.high, mean.num_transforms) == (None, None, 1)
     assert "1 transform)" in sentence([mean])
+    assert "interval" not in sentence([mean])
     (mean,) = means(make_result("ant", {"A": 1e-3, "B": 1e-3}), make_result("mole", {"A": 2e-3, "B": 3e-3}))
     assert (mean.low, mean.high, mean.num_transforms) == (None, None, 2)
 

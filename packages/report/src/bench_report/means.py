@@ -50,11 +50,11 @@ def sentence(means: Sequence[Mean]) -> str:
         IndexError: there are none.
     """
     told = ", ".join(f"{mean.library} {_figure(mean)}" for mean in means)
-    return (
-        f"Geometric mean of speed over {means[0].reference}, each over the transforms the two have in common "
-        f"({percent_exact(policy.CONFIDENCE)} interval over transforms: another choice of transforms, not another "
-        f"machine): {told}."
-    )
+    sure = percent_exact(policy.CONFIDENCE)
+    interval = f" ({sure} interval over transforms: another choice of transforms, not another machine)"
+    shown = interval if any(mean.low is not None for mean in means) else ""
+    reference = means[0].reference
+    return f"Geometric mean of speed over {reference}, each over the transforms the two have in common{shown}: {told}."
 
 
 def _all_means(rows: Sequence[Row]) -> list[Mean]:

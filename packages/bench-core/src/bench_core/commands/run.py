@@ -112,7 +112,8 @@ def _interrupted(output: Path) -> str:
 
 def _finished(outcome: "Outcome") -> str:
     counted = ", ".join(f"{count} {status}" for status, count in outcome.counts.items())
-    lines = [f"{outcome.folder}: {sum(outcome.counts.values())} measurements ({counted})"]
+    count = sum(outcome.counts.values())
+    lines = [f"{outcome.folder}: {count} measurement{'' if count == 1 else 's'} ({counted})"]
     lost = {
         result.library: found.reason
         for result in outcome.results
