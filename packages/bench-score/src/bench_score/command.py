@@ -2,8 +2,8 @@
 
 import argparse
 import sys
-from collections.abc import Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -198,24 +198,31 @@ def _begun(folder: Path) -> bool:
     return any(path.name != LOCK for path in folder.iterdir())
 
 
-def _alone(folder: Path, *, shared: bool) -> AbstractContextManager[Any]:
-    """The folder for this process alone; parts are written by many."""
+@contextmanager
+def _alone(folder: Path, *, shared: bool) -> Iterator[None]:
+    """The folder for this process alone; parts are written by many. What was refused leaves no folder behind."""
     from bench_core.bundle import LOCK
     from filelock import FileLock, Timeout
 
+    lock = FileLock(folder / LOCK, blocking=False)
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        if shared:
-            return nullcontext()
-        lock = FileLock(folder / LOCK, blocking=False)
-        lock.acquire()
+        if not shared:
+            lock.acquire()
     except Timeout as error:
         raise BenchError(
             f"{folder}: another bench is writing there; wait for it or choose another --output", ExitCode.OUTPUT
         ) from error
     except OSError as error:
         raise BenchError(f"cannot write {error.filename or folder}: {error.strerror}", ExitCode.OUTPUT) from error
-    return lock
+    try:
+        yield
+    finally:
+        if not _begun(folder):
+            with suppress(OSError):  # somebody else has begun there
+                (folder / LOCK).unlink(missing_ok=True)
+                folder.rmdir()
+        lock.release()
 
 
 def _managed(root: Path, entries: Sequence[Entry]) -> Any:
