@@ -28,11 +28,12 @@ def a_folder_of_one_s_own_is_opened_only_when_trusted(folder: Path) -> None:
     own, mark = folder / "own", folder / "mark"
     shutil.copytree(DEFAULT_MODEL_DIR, own)
     assert DIEP().load(entry(own, trust_checkpoint=True), "cpu").level_of_theory is None
-    arguments = {"args": ["touch", str(mark)]}
-    named = {"@class": "Popen", "@module": "subprocess", "@model_version": 1, "init_args": arguments}
+    named = {"@class": "mkdir", "@module": "os", "@model_version": 1, "init_args": {"path": str(mark)}}
     torch.save({"model": named}, own / "model.pt")
     assert "--trust-checkpoint" in refusal(lambda: DIEP().load(entry(own), "cpu"), ExitCode.USAGE)
     assert not mark.exists()
+    refusal(lambda: DIEP().load(entry(own, trust_checkpoint=True), "cpu"), ExitCode.DATA)
+    assert mark.exists()  # so it would have been seen
 
 
 def a_folder_that_lacks_a_file_is_refused_and_nothing_is_fetched(folder: Path) -> None:
