@@ -6,6 +6,7 @@ import torch
 from ase import Atoms
 from bench_adapters_mlip.chgnet import CHGNet
 from bench_core.errors import ExitCode
+from bench_score.contract import Subject, examples, keeps_nothing
 from chgnet.model import CHGNet as Network
 from chgnet.model.dynamics import CHGNetCalculator
 from common import ALL, Malicious, assert_like_calculator, entry, item_of, no_connections, refusal
@@ -68,3 +69,15 @@ def a_file_of_its_trainer_is_read_and_others_are_refused(folder: Path) -> None:
     torch.save({"model": Malicious(mark)}, path)
     refusal(lambda: CHGNet().load(entry(path, trust_checkpoint=True), "cpu"), ExitCode.DATA)
     assert not mark.exists()
+
+
+def a_model_that_keeps_its_tensors_is_seen_by_the_contract() -> None:
+    """Needs torch, so it is here; the other violations are tested with the contract itself."""
+    model = CHGNet().load(entry("0.3.0"), "cpu")
+    assert list(keeps_nothing(Subject(CHGNet(), model, examples(model.elements)))) == []
+    kept = []
+    predict = model.predict
+    model.predict = lambda batch, want: kept.append(torch.ones(1)) or predict(batch, want)
+    assert list(keeps_nothing(Subject(CHGNet(), model, examples(model.elements)))) == [
+        "1 tensors more are alive after a batch than before it"
+    ]

@@ -17,6 +17,7 @@ from bench_score.neighbours import neighbours
 from bench_score.structure import Structure
 
 ALL = Want(forces=True, stress=True)
+SHEAR = np.array([[1.02, 0.01, 0.0], [0.0, 0.985, 0.02], [0.01, 0.0, 1.03]])
 TOLERANCE = 1e-4  # eV, eV/angstrom, eV/angstrom^3; single precision
 
 
@@ -29,7 +30,7 @@ def four_structures() -> dict[str, Atoms]:
     """A small cell full of its own images, a strained crystal, a slab, a molecule without a cell; none at rest."""
     crystal = bulk("NaCl", "rocksalt", a=5.64)
     strained = bulk("Fe", "bcc", a=2.87, cubic=True)
-    strained.set_cell(strained.cell.array @ (np.eye(3) + [[0.02, 0.01, 0], [0, -0.015, 0.02], [0.01, 0, 0.03]]), True)
+    strained.set_cell(strained.cell.array @ SHEAR, True)
     found = {
         "crystal": crystal,
         "strained": strained,

@@ -36,6 +36,8 @@ SLOPE_FORCES = (0.01, 0.02)
 SLOPE_STRESS = (0.001, 0.02)
 # A structure of few elements is made of the first ones of these that the model knows.
 PREFERRED = (13, 8, 29, 14, 6, 1)
+# Strains a crystal so that no direction of it is like another.
+SHEAR = np.array([[1.02, 0.04, 0.0], [0.0, 0.97, 0.05], [0.03, 0.0, 1.01]])
 VOIGT = ((0, 0), (1, 1), (2, 2), (1, 2), (0, 2), (0, 1))
 
 
@@ -87,7 +89,7 @@ def examples(elements: frozenset[int] | None) -> tuple[Structure, ...]:
         [one, two], scaled_positions=[(0, 0, 0), (0.5, 0.46, 0.53)], cell=1.1 * both * (1 - np.eye(3)), pbc=True
     )
     squeezed = bulk(symbol, "bcc", a=near * 2 / np.sqrt(3), cubic=True).repeat((2, 1, 1))
-    squeezed.set_cell(squeezed.cell.array @ (np.eye(3) + [[0.02, 0.04, 0], [0, -0.03, 0.05], [0.03, 0, 0.01]]), True)
+    squeezed.set_cell(squeezed.cell.array @ SHEAR, True)
     outside = salt.repeat((2, 1, 1))
     outside.positions += np.array([[3, -2, 5], [0, 0, 0], [-1, 0, 4], [0, 7, 0]]) @ outside.cell.array
     slab = fcc111(symbol, (2, 1, 2), a=near * np.sqrt(2), vacuum=6.0)
@@ -179,7 +181,7 @@ def is_the_same_wherever_it_lies(subject: Subject) -> Iterator[str]:
     turn *= np.linalg.det(turn)
     for structure in subject.structures:
         here = subject.ask([structure])[0]
-        moved = replace(structure, positions=structure.positions + [1.3, -7.1, 12.9])
+        moved = replace(structure, positions=structure.positions + np.array([1.3, -7.1, 12.9]))
         steps = np.arange(3 * structure.num_atoms).reshape(-1, 3) % 5 - 2
         wrapped = replace(structure, positions=structure.positions + (steps * structure.pbc) @ structure.cell)
         for what, other in (("moved", moved), ("moved by lattice vectors", wrapped)):
