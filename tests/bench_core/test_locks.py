@@ -1,5 +1,6 @@
 """The locks of the project as they are, and the refreshing of locks by the real uv in a small checkout."""
 
+import itertools
 import re
 import tomllib
 from pathlib import Path
@@ -16,8 +17,12 @@ from packaging.utils import canonicalize_name
 ROOT = find_root(Path(__file__).parent)
 MATRIX = load_matrix(ROOT)
 GROUPS = tuple(MATRIX.groups)
-LOCKS = (*GROUPS, TOOLS, DEV)
-FAMILIES = sorted({group.constraints for group in MATRIX.groups.values() if group.constraints})
+FAMILIES = tuple(MATRIX.families)
+LOCKED = MATRIX.environments()
+LOCKS = (*LOCKED, TOOLS, DEV)
+CONSTRAINTS = sorted({locked.constraints for locked in LOCKED.values() if locked.constraints})
+# What any two environments that are compared share at least.
+SHARED = {"shared": {"numpy", "pillow"}, "score": {"numpy", "torch", "ase", "vesin"}}
 
 TWO_GROUPS = """
 python = "3.11"
@@ -55,8 +60,14 @@ def requirements_of(name: str) -> list[str]:
     """What the environment of a lock is asked to hold, directly, by the pyproject files."""
     core = project_of(CORE_PACKAGE)
     asked: list[str] = list(core["dependencies"])
-    if name in GROUPS:
-        return [*asked, *project_of(MATRIX.groups[name].package)["dependencies"]]
+    if name in LOCKED:
+        for folder in (*LOCKED[name].needs, LOCKED[name].package):
+            asked += project_of(folder)["dependencies"]
+        if LOCKED[name].extra:
+            asked += project_of(LOCKED[name].package)["optional-dependencies"][LOCKED[name].extra]
+        for extra in {extra for requirement in map(Requirement, asked) for extra in requirement.extras}:
+            asked += core["optional-dependencies"].get(extra, [])
+        return asked
     groups = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["dependency-groups"]
     for extra in core["optional-dependencies"].values():
         asked += extra
@@ -85,31 +96,39 @@ def test_every_package_of_a_lock_has_hashes(name: str) -> None:
         assert re.search(r"--hash=sha256:[0-9a-f]{64}\b", block), block
 
 
-@pytest.mark.parametrize("name", [*LOCKS, *FAMILIES])
+@pytest.mark.parametrize("name", [*LOCKS, *CONSTRAINTS])
 def test_no_lock_names_an_address_or_a_place_of_one_machine(name: str) -> None:
     for line in text_of(name).splitlines():
         assert not re.search(r"://| @ |--(extra-)?index|--find-links|(^|\s)/|^-", line), line
 
 
-@pytest.mark.parametrize("name", GROUPS)
+@pytest.mark.parametrize("name", LOCKED)
 def test_a_lock_agrees_with_its_constraints(name: str) -> None:
-    constraints = MATRIX.groups[name].constraints
+    constraints = LOCKED[name].constraints
     if constraints is not None:
         assert pins(text_of(name)).items() <= pins(text_of(constraints)).items()
 
 
-def test_groups_that_are_compared_have_the_same_versions_of_all_they_share() -> None:
-    for one in GROUPS:
-        for other in GROUPS:
-            if MATRIX.groups[one].constraints and MATRIX.groups[one].constraints == MATRIX.groups[other].constraints:
-                assert not parted(text_of(one), text_of(other))
-                assert pins(text_of(one)).keys() & pins(text_of(other)).keys() >= {"numpy", "pillow"}
+@pytest.mark.parametrize("constraints", CONSTRAINTS)
+def test_environments_that_are_compared_have_the_same_versions_of_all_they_share(constraints: str) -> None:
+    compared = [text_of(name) for name, locked in LOCKED.items() if locked.constraints == constraints]
+    for one, other in itertools.combinations(compared, 2):
+        assert not parted(one, other)
+        assert pins(one).keys() & pins(other).keys() >= SHARED[constraints]
 
 
-@pytest.mark.parametrize("package", ["torch", "numpy", "pillow"])
-def test_a_lock_that_drifts_is_seen(package: str) -> None:
-    drifted = re.sub(rf"^{package}==\S+", f"{package}==0.1", text_of(GROUPS[0]), flags=re.MULTILINE)
-    assert parted(drifted, text_of(GROUPS[1])) == {package}
+def test_a_family_apart_has_the_same_versions_of_what_decides_numbers_and_speed() -> None:
+    for one, other in itertools.combinations(map(text_of, FAMILIES), 2):
+        assert parted(one, other) & SHARED["score"] == set(), "refresh both locks"
+
+
+@pytest.mark.parametrize(
+    ("names", "package"),
+    [(names, package) for names in (GROUPS, FAMILIES) for package in ("torch", "numpy")] + [(GROUPS, "pillow")],
+)
+def test_a_lock_that_drifts_is_seen(names: tuple[str, ...], package: str) -> None:
+    drifted = re.sub(rf"^{package}==\S+", f"{package}==0.1", text_of(names[0]), flags=re.MULTILINE)
+    assert parted(drifted, text_of(names[1])) == {package}
 
 
 @pytest.mark.parametrize("name", LOCKS)
@@ -184,6 +203,22 @@ def test_groups_that_are_compared_are_refreshed_together(small: Path) -> None:
     assert not parted(text_of("one", small), text_of("two", small))
     assert text_of("one", small).count("iniconfig==") == 1
     assert not lock_path(small, "apart").exists()
+
+
+def test_a_family_is_locked_with_its_own_extra_and_the_constraints_with_all(small: Path) -> None:
+    with (small / "packages/one/pyproject.toml").open("a") as file:
+        file.write('[project.optional-dependencies]\nleft = ["pluggy"]\nright = ["sniffio"]\n')
+    with (small / "matrix.toml").open("a") as file:
+        for extra in ("left", "right"):
+            file.write(
+                f'[families.{extra}]\npackage = "packages/one"\nextra = "{extra}"\nneeds = ["packages/two"]\n'
+                'devices = ["cpu"]\nconstraints = "several"\n'
+            )
+    assert [*refresh(small, load_matrix(small), "left")] == ["several.txt", "left.txt", "right.txt"]
+    held = {name: pins(text_of(name, small)).keys() - {"colorama"} for name in ("several", "left", "right")}
+    assert held["several"] == {"iniconfig", "pluggy", "sniffio"}
+    assert held["left"] == {"iniconfig", "pluggy"}
+    assert held["right"] == {"iniconfig", "sniffio"}
 
 
 def test_a_refresh_without_solution_names_the_lock_and_leaves_all_as_they_were(small: Path) -> None:
