@@ -21,7 +21,11 @@ DEFAULT_UNIT = "img/s"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "runs", metavar="DIR", type=Path, nargs="*", help=f"committed runs, put into the same tables (newest of {RUNS} and {SCORE_RUNS})"
+        "runs",
+        metavar="DIR",
+        type=Path,
+        nargs="*",
+        help=f"committed runs, put into the same tables (newest of {RUNS} and {SCORE_RUNS})",
     )
     parser.add_argument("--baseline", metavar="LIBRARY", help="what ratios refer to (the fastest library of each row)")
     parser.add_argument("--unit", metavar="UNIT", default=DEFAULT_UNIT, help="img/s or ms (img/s)")
@@ -32,7 +36,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--output", metavar="DIR", type=Path, help=f"where to write them ({OUTPUT})")
     parser.add_argument("--plots", metavar="NAMES", default="svg,png", help="charts, of svg,png,pdf, or none (svg,png)")
     parser.add_argument(
-        "--columns", metavar="NAMES", help="libraries and models to show, and columns of the CSV and the JSON records (all)"
+        "--columns",
+        metavar="NAMES",
+        help="libraries and models to show, and columns of the CSV and the JSON records (all)",
     )
     parser.add_argument("--docs", action="store_true", help="also replace the results in README.md and docs/results.md")
     parser.add_argument(
@@ -83,7 +89,7 @@ def run(args: argparse.Namespace) -> int:
     written += write_score_plots(report.score_parts, plots, output / FOLDER)
     if args.docs:
         written += update_documents(find_root(), report)
-    for part in (*report.parts, *report.score_parts):
+    for part in report.all_parts:
         heading = f"{part.sheet.title} (run {', '.join(run_ids([part.section]))})"
         notices = [f"note: {notice}" for notice in part.sheet.notices]
         print(visible("\n".join([heading, *part.highlights, *notices])))
@@ -181,8 +187,8 @@ def newest_run(*folders: Path) -> Path:
     committed = [path for folder in folders for path in folder.glob("*") if is_committed(path)]
     if not committed:
         raise BenchError(
-            f"no committed run in {' and '.join(map(str, folders))}; measure one (make bench, make score, or bench run), "
-            "or name its folder",
+            f"no committed run in {' and '.join(map(str, folders))}; "
+            "measure one (make bench, make score, or bench run), or name its folder",
             ExitCode.BUNDLE,
         )
     return max(committed, key=lambda path: msgspec.structs.astuple(identity(path)))

@@ -32,7 +32,9 @@ JSON_VERSION = 1
 
 def to_csv(report: Report) -> str:
     """Tidy: a line per library and transform, every number, the reference rows last; then one per model and metric."""
-    names = dict.fromkeys((*(report.fields if report.parts else ()), *(report.score_fields if report.score_parts else ())))
+    names = dict.fromkeys(
+        (*(report.fields if report.parts else ()), *(report.score_fields if report.score_parts else ()))
+    )
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(names)

@@ -47,9 +47,7 @@ def refuse_mixtures(found: Sequence[ScoreSection]) -> None:
 
 def notices(section: ScoreSection) -> tuple[str, ...]:
     """Sentences that stand over a table."""
-    told = [
-        f"Scored under different conditions, so no model is called best. {found}" for found in differences(section)
-    ]
+    told = [f"Scored under different conditions, so no model is called best. {found}" for found in differences(section)]
     told += [f"Times and memory are not comparable. {found}" for found in _differences(section, _OF_COSTS)]
     trusted = [short(result.label) for result in section.results if result.trusted]
     if trusted:

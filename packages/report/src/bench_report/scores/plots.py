@@ -82,7 +82,9 @@ def _figure(part: ScorePart, height_inch: float) -> "Figure":
     """An empty figure with what was scored under it."""
     from matplotlib.figure import Figure
 
-    told = "\n".join(line for text in part.sheet.caption for line in textwrap.wrap(plain(text, 900), CAPTION_CHARACTERS))
+    told = "\n".join(
+        line for text in part.sheet.caption for line in textwrap.wrap(plain(text, 900), CAPTION_CHARACTERS)
+    )
     around = 0.35 + CAPTION_INCH * (told.count("\n") + 1)
     figure = Figure(figsize=(WIDTH_INCH, height_inch + around), layout="constrained")
     figure.supxlabel(told, fontsize=5.5, color="0.3", ha="left", x=0.01)
