@@ -30,6 +30,7 @@ class Free:
     """Says the labels with a little noise."""
 
     num_parameters, cutoff_angstrom, elements, level_of_theory = 0, None, None, None
+    checkpoint_sha256, trusted = None, False
 
     def __init__(self) -> None:
         self._generator = np.random.default_rng(1)

@@ -107,7 +107,7 @@ def test_holm_multiplies_the_smallest_most_and_never_falls() -> None:
 
 
 def test_models_that_are_alike_are_called_different_as_rarely_as_promised() -> None:
-    """300 pairs of models whose errors have the same distribution, alike within a group: 5 % level, and holding zero."""
+    """300 pairs of models whose errors have the same distribution, alike within a group: at the 5 % level."""
     draw = np.random.default_rng(20261201)
     groups = np.repeat(np.arange(25), 4)
     called = uncovered = 0

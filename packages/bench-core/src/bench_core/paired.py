@@ -48,7 +48,7 @@ def align(one: Predictions, other: Predictions, target: str, groups: Ints) -> tu
         groups: (num_structures,) the group of every structure of the dataset.
     """
     structures = [predictions.structures[target] for predictions in (one, other)]
-    common = np.intersect1d(*structures)
+    common = np.intersect1d(structures[0], structures[1])
     kept = [np.isin(found, common) for found in structures]
     _, dense = np.unique(groups[structures[0][kept[0]]], return_inverse=True)
     values = [
@@ -76,6 +76,12 @@ def difference(name: str, metric: Metric, one: Values, other: Values, num_struct
     value = value_of(metric, one) - value_of(metric, other)
     low, high = (None, None) if between is None else (min(between[0], value), max(between[1], value))
     return Difference(value, low, high, p_value, num_structures, count)
+
+
+def scaled(found: Difference, factor: float) -> Difference:
+    """The same in another unit."""
+    low, high = (None if end is None else end * factor for end in (found.low, found.high))
+    return msgspec.structs.replace(found, value=found.value * factor, low=low, high=high)
 
 
 def loss_by_group(metric: str, values: Values) -> Floats:

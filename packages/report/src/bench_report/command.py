@@ -89,7 +89,7 @@ def run(args: argparse.Namespace) -> int:
     written += write_score_plots(report.score_parts, plots, output / FOLDER)
     if args.docs:
         written += update_documents(find_root(), report)
-    for part in (*report.parts, *report.score_parts):
+    for part in report.all_parts:
         heading = f"{part.sheet.title} (run {', '.join(run_ids([part.section]))})"
         notices = [f"note: {notice}" for notice in part.sheet.notices]
         print(visible("\n".join([heading, *part.highlights, *notices])))

@@ -32,7 +32,9 @@ def environment_table(found: Sequence[OfRuns]) -> Table:
 def _describe(bundle: Bundle) -> dict[str, str]:
     """Property -> what it was, in words."""
     results, scores = list(bundle.results.values()), list(bundle.scores.values())
-    conditions = [found.conditions for found in (*results, *scores) if found.conditions]
+    everything: list[Result | ScoreResult] = [*results, *scores]
+    conditions = [found.conditions for found in everything if found.conditions]
+    groups, families = _by(lambda result: result.group, results), _by(lambda score: score.family, scores)
     machine = bundle.environment
     return {
         "date": date(bundle.created_at),
@@ -51,8 +53,8 @@ def _describe(bundle: Bundle) -> dict[str, str]:
         **({"items": _each(_items(result) for result in results)} if results else {}),
         **({"structures": _each(_structures(score) for score in scores)} if scores else {}),
         **_versions(results, [result.conditions for result in results if result.conditions]),
-        **{f"packages of {family}": _packages(found) for family, found in _by(lambda s: s.family, scores).items()},
-        **_locks(_by(lambda result: result.group, results) | _by(lambda score: score.family, scores)),
+        **{f"packages of {family}": _packages(found) for family, found in families.items()},
+        **_locks({**groups, **families}),
     }
 
 

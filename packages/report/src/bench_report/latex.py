@@ -44,7 +44,7 @@ HEAD = "% From bench report. Preamble: \\usepackage{booktabs,longtable,textcomp}
 def render(report: Report) -> str:
     """Every section: its tables, what was measured, and the footnotes."""
     lines = [HEAD, ""]
-    for part in (*report.parts, *report.score_parts):
+    for part in report.all_parts:
         lines += _part(part)
     lines += [f"\\noindent {escape(text)}\\par" for text in (*report.how_to_read, *report.how_to_read_scores)]
     return "\n".join(lines) + "\n"

@@ -2,8 +2,9 @@
 
 Kept: the configuration, the environment, the results with every raw value, pyperf's files, the pictures of outputs.
 Left out: the journal and the logs, which hold what the results were made of and whatever libraries printed; both are
-full of paths, and no table needs them. Of a run that scored models see `bench_report.scores.publish`. A published run is committed anew, so `bench validate` and `bench report` take
-it like any other; publication.json says what it was made from.
+full of paths, and no table needs them. A published run is committed anew, so `bench validate` and `bench report` take
+it like any other; publication.json says what it was made from. What is kept of a run that scored models is decided in
+`bench_report.scores.publish`.
 """
 
 import re
@@ -12,7 +13,6 @@ import tomllib
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 import msgspec
 from bench_core.bundle import (

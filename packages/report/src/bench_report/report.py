@@ -60,7 +60,11 @@ class Report(msgspec.Struct, frozen=True):
     @property
     def sections(self) -> tuple[Section | ScoreSection, ...]:
         """Every table's rows with their runs."""
-        return (*(part.section for part in self.parts), *(part.section for part in self.score_parts))
+        return tuple(part.section for part in self.all_parts)
+
+    @property
+    def all_parts(self) -> tuple[Part | ScorePart, ...]:
+        return (*self.parts, *self.score_parts)
 
 
 def build_report(bundles: Iterable[Bundle], options: Options) -> Report:

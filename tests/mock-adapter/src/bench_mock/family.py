@@ -76,6 +76,8 @@ class MockModel:
     """See the table above."""
 
     num_parameters = 1234
+    checkpoint_sha256 = None
+    trusted = False
 
     def __init__(self, name: str, options: Mapping[str, Any]) -> None:
         from ase.data import atomic_numbers

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 import msgspec
 import numpy as np
-from bench_core.scores import Score
 
 from bench_report.figures import number
 from bench_report.scores.evidence import ERROR_BINS, Elements, Parity, Scale, main_metrics
@@ -39,7 +38,9 @@ class Dot(msgspec.Struct, frozen=True):
 
     label: str
     milliseconds: float
-    score: Score
+    value: float
+    low: float
+    high: float
 
 
 def panels(part: ScorePart, kind: str) -> Iterator[Panel]:
@@ -57,7 +58,8 @@ def dots(part: ScorePart, metric: Metric) -> tuple[Dot, ...]:
     for entry in part.section.entries:
         score, timing = entry.score(metric), entry.result.timing
         if score and score.value is not None and timing and timing.median_sec_per_structure > 0:
-            found.append(Dot(entry.label, timing.median_sec_per_structure * 1e3, score))
+            ends = [score.value if end is None else end for end in (score.low, score.high)]
+            found.append(Dot(entry.label, timing.median_sec_per_structure * 1e3, score.value, *ends))
     return tuple(found)
 
 
@@ -71,8 +73,7 @@ def draw_tradeoff(figure: "Figure", metric: Metric, found: Sequence[Dot], looks:
     """Error against time, with intervals; names stand in a column beside the plot, led to their dots by lines."""
     axes = figure.add_subplot()
     axes.set_xscale("log")
-    values = [dot.score.value for dot in found if dot.score.value is not None]
-    ends = [end for dot in found for end in (dot.score.low, dot.score.high) if end is not None] + values
+    ends = [end for dot in found for end in (dot.low, dot.high)]
     low, high = min(ends), max(ends)
     if low > 0 and high / low > 20:
         axes.set_yscale("log")
@@ -83,13 +84,11 @@ def draw_tradeoff(figure: "Figure", metric: Metric, found: Sequence[Dot], looks:
     times = [dot.milliseconds for dot in found]
     axes.set_xlim(min(times) / 1.35, max(times) * 1.35)
     for dot in found:
-        value = dot.score.value or 0.0
-        ends = [end if end is not None else value for end in (dot.score.low, dot.score.high)]
         look = looks[dot.label]
         axes.errorbar(
             dot.milliseconds,
-            value,
-            yerr=[[value - ends[0]], [ends[1] - value]],
+            dot.value,
+            yerr=[[dot.value - dot.low], [dot.high - dot.value]],
             marker=look.marker,
             color=look.color,
             markersize=6,
@@ -192,9 +191,7 @@ def _errors(axes: "Axes", scale: Scale, parity: Parity) -> None:
 def _names(axes: "Axes", found: Sequence[Dot], looks: dict[str, Style]) -> None:
     """Names in a column right of the plot in the order of their dots, evenly apart: none covers another."""
     to_axes = axes.transLimits.transform
-    height = {
-        dot.label: float(to_axes(axes.transScale.transform((dot.milliseconds, dot.score.value)))[1]) for dot in found
-    }
+    height = {dot.label: float(to_axes(axes.transScale.transform((dot.milliseconds, dot.value)))[1]) for dot in found}
     ordered = sorted(found, key=lambda dot: height[dot.label])
     gap = min(0.075, 1 / max(len(ordered), 1))
     places: list[float] = []
@@ -208,7 +205,7 @@ def _names(axes: "Axes", found: Sequence[Dot], looks: dict[str, Style]) -> None:
     for dot, place in zip(ordered, places, strict=True):
         axes.annotate(
             plain(dot.label, 28),
-            xy=(dot.milliseconds, dot.score.value or 0.0),
+            xy=(dot.milliseconds, dot.value),
             xytext=(1.04, place),
             textcoords="axes fraction",
             va="center",

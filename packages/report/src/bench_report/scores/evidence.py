@@ -6,7 +6,7 @@ then for the counts on it.
 
 import math
 import statistics
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import msgspec
 import numpy as np
@@ -20,11 +20,12 @@ ERROR_BINS = 61  # odd: one of them holds zero
 MAX_POINTS = 2000  # as many values are kept as points
 BEYOND = 0.25  # of the labels' span: so far out predictions are drawn, the rest is counted
 ERROR_SHARE = 0.99  # of a model's errors that a histogram's axis reaches, for the middle one of the models
-_SYMBOLS = (
-    "X H He Li Be B C N O F Ne Na Mg Al Si P S Cl Ar K Ca Sc Ti V Cr Mn Fe Co Ni Cu Zn Ga Ge As Se Br Kr Rb Sr Y Zr Nb "
-    "Mo Tc Ru Rh Pd Ag Cd In Sn Sb Te I Xe Cs Ba La Ce Pr Nd Pm Sm Eu Gd Tb Dy Ho Er Tm Yb Lu Hf Ta W Re Os Ir Pt Au Hg "
-    "Tl Pb Bi Po At Rn Fr Ra Ac Th Pa U Np Pu Am Cm Bk Cf Es Fm Md No Lr Rf Db Sg Bh Hs Mt Ds Rg Cn Nh Fl Mc Lv Ts Og"
-).split()
+SYMBOLS = """
+X H He Li Be B C N O F Ne Na Mg Al Si P S Cl Ar K Ca Sc Ti V Cr Mn Fe Co Ni Cu Zn Ga Ge As Se Br Kr Rb Sr Y Zr
+Nb Mo Tc Ru Rh Pd Ag Cd In Sn Sb Te I Xe Cs Ba La Ce Pr Nd Pm Sm Eu Gd Tb Dy Ho Er Tm Yb Lu Hf Ta W Re Os Ir Pt
+Au Hg Tl Pb Bi Po At Rn Fr Ra Ac Th Pa U Np Pu Am Cm Bk Cf Es Fm Md No Lr Rf Db Sg Bh Hs Mt Ds Rg Cn Nh Fl Mc Lv
+Ts Og
+""".split()  # noqa: SIM905 - a list of 119 quoted symbols is no better to read; by atomic number; the first is of none
 
 
 class Unit(msgspec.Struct, frozen=True):
@@ -211,4 +212,4 @@ def _elements(section: ScoreSection, contains: Contains, errors: Mapping[str, tu
 
 
 def _symbol(number: int) -> str:
-    return _SYMBOLS[number] if 0 <= number < len(_SYMBOLS) else f"Z={number}"
+    return SYMBOLS[number] if 0 <= number < len(SYMBOLS) else f"Z={number}"

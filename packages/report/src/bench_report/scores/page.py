@@ -5,8 +5,10 @@ A picture is an image and not part of the page: nothing in it can run, and its n
 
 import base64
 import io
+import math
 import warnings
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -16,14 +18,14 @@ from bench_report import captions
 from bench_report.figures import number
 from bench_report.plots import METADATA, SETTINGS
 from bench_report.report import Report
-from bench_report.scores.charts import draw_tradeoff, panels, tradeoffs
+from bench_report.scores.charts import Dot, Panel, draw_tradeoff, panels, tradeoffs
 from bench_report.scores.evidence import Elements
 from bench_report.scores.figures import scored
 from bench_report.scores.part import ScorePart
-from bench_report.scores.sections import Entry
+from bench_report.scores.sections import Entry, Metric
 from bench_report.scores.views import data, machine
 from bench_report.sections import run_ids
-from bench_report.styles import styles
+from bench_report.styles import Style, styles
 from bench_report.table import Cell, short
 
 if TYPE_CHECKING:
@@ -61,16 +63,15 @@ class Room:
         self._left = num_bytes
         self.num_left_out = 0
 
-    def take(self, make: Callable[[], Image]) -> Image | None:
+    def take(self, make: Callable[[], Image]) -> Iterator[Image]:
         """The picture, if there is room for it; once there is none, no more are drawn."""
-        if self._left > 0 and not self.num_left_out:
-            image = make()
-            needed = len(image.address) + CAPTION_BYTES
-            if needed <= self._left:
-                self._left -= needed
-                return image
-        self.num_left_out += 1
-        return None
+        image = make() if self._left > 0 and not self.num_left_out else None
+        needed = len(image.address) + CAPTION_BYTES if image else 0
+        if image and needed <= self._left:
+            self._left -= needed
+            yield image
+        else:
+            self.num_left_out += 1
 
 
 def score_parts(report: Report, room: Room) -> dict[str, Any]:
@@ -192,8 +193,6 @@ def _figure(value: float | None) -> str:
 
 
 def _shade(value: float | None, largest: float) -> str:
-    import math
-
     if not value:
         return ""
     share = 1 + math.log10(value / largest) / 3
@@ -203,39 +202,36 @@ def _shade(value: float | None, largest: float) -> str:
 def _galleries(part: ScorePart, room: Room) -> Iterator[dict[str, Any]]:
     for target in dict.fromkeys(scale.target for scale in part.evidence.scales):
         for kind, title in TITLES.items():
-            images = [
-                room.take(
-                    lambda panel=panel: _image(  # type: ignore[misc]
-                        lambda figure: panel.draw(figure.add_subplot()),
-                        PANEL_INCH[kind],
-                        alt=f"{title}, {target}, {panel.label}: {panel.told}",
-                        name=short(panel.label),
-                        told=panel.told,
-                    )
-                )  # fmt: skip
-                for panel in panels(part, kind)
-                if panel.target == target
-            ]
-            yield {"title": f"{title}: {target}", "images": [image for image in images if image]}
+            ours = [panel for panel in panels(part, kind) if panel.target == target]
+            images = [image for panel in ours for image in room.take(partial(_of_panel, panel))]
+            yield {"title": f"{title}: {target}", "images": images}
+
+
+def _of_panel(panel: Panel) -> Image:
+    return _image(
+        lambda figure: panel.draw(figure.add_subplot()),
+        PANEL_INCH[panel.kind],
+        alt=f"{TITLES[panel.kind]}, {panel.target}, {panel.label}: {panel.told}",
+        name=short(panel.label),
+        told=panel.told,
+    )
 
 
 def _tradeoffs(part: ScorePart, room: Room) -> Iterator[Image]:
     looks = styles(entry.label for entry in part.section.entries)
     for metric, found in tradeoffs(part):
-        count = f"{number(len(found), 0)} models; the numbers are in the table"
+        yield from room.take(partial(_of_tradeoff, metric, found, looks))
 
-        def make() -> Image:
-            return _image(
-                lambda figure: draw_tradeoff(figure, metric, found, looks),
-                TRADEOFF_INCH,
-                alt=f"Accuracy against speed, {metric.head}: {count}",
-                name=metric.head,
-                told=count,
-            )
 
-        image = room.take(make)
-        if image:
-            yield image
+def _of_tradeoff(metric: Metric, found: Sequence[Dot], looks: dict[str, Style]) -> Image:
+    told = f"{number(len(found), 0)} models; the numbers are in the table"
+    return _image(
+        lambda figure: draw_tradeoff(figure, metric, found, looks),
+        TRADEOFF_INCH,
+        alt=f"Accuracy against speed, {metric.head}: {told}",
+        name=metric.head,
+        told=told,
+    )
 
 
 def _image(draw: Callable[["Figure"], None], inch: tuple[float, float], *, alt: str, name: str, told: str) -> Image:

@@ -36,7 +36,7 @@ def compare_pairs(section: ScoreSection) -> Pairs:
     Raises:
         BenchError: predictions of a run are damaged or not what was committed.
     """
-    leaders = {metric: best for metric in section.metrics if (best := leader(section.having(metric), metric.column))}
+    leaders = {metric: first for metric in section.metrics if (first := leader(section.having(metric), metric.column))}
     best = {entry.label: entry.predictions() for entry in section.entries if entry.label in leaders.values()}
     if not best:
         return {}
@@ -61,17 +61,12 @@ def _pair(entry: Entry, metric: Metric, own: Predictions, label: str, best: Pred
     if not _alike(one, other):
         return Pair(label, None, reason=f"{entry.label} and {label} were not compared with the same values")
     found = paired.difference(metric.name, metrics.built_in(metric.name), one, other, num_structures, entry.result.seed)
-    return Pair(label, _scaled(found, score.factor))
+    return Pair(label, paired.scaled(found, score.factor))
 
 
 def _alike(one: Values, other: Values) -> bool:
     """Whether they are as many. References may differ: a zero that is fitted depends on what a model scored."""
     return len(one.reference) == len(other.reference) and bool(np.isfinite(other.predicted).all())
-
-
-def _scaled(found: Difference, factor: float) -> Difference:
-    ends = [None if end is None else end * factor for end in (found.low, found.high)]
-    return msgspec.structs.replace(found, value=found.value * factor, low=ends[0], high=ends[1])
 
 
 def _adjusted(found: Mapping[tuple[str, Metric], Pair]) -> Pairs:

@@ -44,16 +44,18 @@ def how_to_read() -> tuple[str, ...]:
     """The same for every table of scores."""
     sure = percent_exact(1 - policy.CONFIDENCE)
     return (
-        f"A score stands with its {percent_exact(policy.CONFIDENCE)} interval. Bold is best: its interval is apart from "
-        "that of every other model, and no model was scored on more structures. A column without bold has no best.",
-        "A difference is a model's score minus that of the best of the column, on the structures that both scored, with "
-        "the interval of that difference. The same groups of structures are drawn for both, so it can be sure where "
-        "intervals of the two scores overlap (paired percentile bootstrap, Efron and Tibshirani 1993).",
-        "Its p-value is that of flipping the sign of each group's difference (Fisher 1935; Phipson and Smyth 2010), for "
-        f"mae, mse and rmse, and adjusted over the models of the column (Holm 1979). {DIFFERS} marks p of at most {sure}.",
+        f"A score stands with its {percent_exact(policy.CONFIDENCE)} interval. Bold is best: its interval is apart "
+        "from that of every other model, and no model was scored on more structures. A column without bold has no "
+        "best.",
+        "A difference is a model's score minus that of the best of the column, on the structures that both scored, "
+        "with the interval of that difference. The same groups of structures are drawn for both, so it can be sure "
+        "where intervals of the two scores overlap (paired percentile bootstrap, Efron and Tibshirani 1993).",
+        "Its p-value is that of flipping the sign of each group's difference (Fisher 1935; Phipson and Smyth 2010), "
+        "for mae, mse and rmse, and adjusted over the models of the column (Holm 1979). "
+        f"{DIFFERS} marks p of at most {sure}.",
         "A model that learned from another level of theory than that of the labels is charged for the difference "
-        "between the two as well. The time is the median over structures of predicting one, neighbour lists and metrics "
-        "not counted; memory is the largest that the model's process held, the libraries it loaded included.",
+        "between the two as well. The time is the median over structures of predicting one, neighbour lists and "
+        "metrics not counted; memory is the largest that the model's process held, the libraries it loaded included.",
     )
 
 
