@@ -65,7 +65,9 @@ class MockFamily:
                 raise BenchError(f"{entry.label}: the package mock_weights is not installed", ExitCode.ENVIRONMENT)
             case "hangs_at_once":
                 time.sleep(10_000)
-        return MockModel(name, entry.options)
+        model = MockModel(name, entry.options)
+        model.trusted = entry.trust_checkpoint
+        return model
 
 
 class Panic(BaseException):
@@ -77,7 +79,7 @@ class MockModel:
 
     num_parameters = 1234
     checkpoint_sha256 = None
-    trusted = False
+    trusted = False  # set where the entry trusts: as a family whose files all need it
 
     def __init__(self, name: str, options: Mapping[str, Any]) -> None:
         from ase.data import atomic_numbers
