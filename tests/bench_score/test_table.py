@@ -102,7 +102,7 @@ def test_a_row_says_the_model_its_theory_and_how_much_it_scored() -> None:
         (score(1.0), score(2.0, 1.8, 2.2), None),
         (score(1.0, 0.9, 1.1), score(None), None),
         (score(1.0, 0.9, 1.1, num_structures=6), score(2.0, 1.8, 2.2), None),  # on half of the structures
-        (score(2.0, 1.8, 2.2, num_structures=6), score(1.0, 0.9, 1.1), None),
+        (score(2.0, 1.8, 2.2, num_structures=6), score(1.0, 0.9, 1.1), "other"),
     ],
 )
 def test_the_best_is_the_one_whose_interval_is_apart_on_as_many_structures(

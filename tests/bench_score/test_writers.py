@@ -13,7 +13,7 @@ from bench_core.errors import BenchError, ExitCode
 from bench_core.results import Status
 from bench_core.scores import Coverage, ScoreResult
 from bench_score import writers
-from bench_score.writers import records, register_writer, what_intervals_cover, write_report
+from bench_score.writers import records, register_writer, write_report
 from markdown_it import MarkdownIt
 
 from tests.bench_score.test_table import DATA, config, row, score
@@ -77,7 +77,7 @@ def test_json_says_what_intervals_cover_and_holds_the_records() -> None:
 
 def test_intervals_over_structures_say_so() -> None:
     alone = msgspec.structs.replace(DATA, num_groups=12)
-    assert "percentiles over structures:" in what_intervals_cover([row("one", score(0.5), data=alone)])
+    assert "percentiles over structures:" in text_of("json", [row("one", score(0.5), data=alone)])
 
 
 def test_markdown_is_one_table_that_shows_what_was_said_and_runs_nothing() -> None:
