@@ -9,12 +9,19 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from bench_core.bundle import COMMITTED, CONFIG, ENVIRONMENT, commit, load_bundle
 from bench_core.errors import BenchError, ExitCode
+from bench_core.scores import read_arrays, write_arrays
+from bench_score.finish import begin, finish
 
 from tests.bench_core.mock_run import make_checkout, make_config, run_mock
+from tests.bench_score import score_run
 
+SCORE = "some/noisy_score_results.json"
+PREDICTIONS = "some/noisy_predictions.npz"
+COLUMNS = ("energy_mae", "energy_rmse", "energy_r2", "energy_max_abs", "energy_q90", "forces_mae")
 RESULT = "image-rgb/mock_fast_micro_results.json"
 
 
@@ -155,3 +162,98 @@ def test_a_folder_that_cannot_be_read_is_not_called_missing(run: Path) -> None:
     shown = subprocess.run([sys.executable, "-c", script], cwd=run, capture_output=True, text=True, check=True).stdout
     (run / "logs").chmod(0o755)
     assert shown == "./logs: cannot be read (Permission denied)\n"
+
+
+# Runs that scored models
+
+
+@pytest.fixture(scope="module")
+def original_scores(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("scores")
+    config = score_run.make_config(folder, [score_run.model("noisy"), score_run.model("fails")])
+    begin(config, None)
+    finish(config, score_run.rows_of(config, folder))
+    return folder / "out"
+
+
+@pytest.fixture
+def scored(original_scores: Path, tmp_path: Path) -> Path:
+    return shutil.copytree(original_scores, tmp_path / "scored")
+
+
+def test_a_run_that_scored_models_is_a_bundle(scored: Path) -> None:
+    found = load_bundle(scored)
+    assert not found.results
+    assert {row.label: str(row.status) for row in found.scores.values()} == {"noisy": "ok", "fails": "error"}
+
+
+@pytest.mark.parametrize(
+    "column", ["energy_mae", "energy_rmse", "energy_r2", "energy_max_abs", "energy_q90", "forces_mae"]
+)
+def test_a_score_that_was_changed_does_not_follow_from_its_predictions(scored: Path, column: str) -> None:
+    def better(result: dict[str, Any]) -> None:
+        score = result["scores"][column]
+        score["value"] = score["value"] * 0.999
+        score["low"] = score["low"] * 0.9
+        if score["value"] < 0:
+            score["low"], score["high"] = -1e6, 1.0
+
+    changed(scored / SCORE, better)
+    assert f"{SCORE}: {column}: " in refusal(committed_again(scored))
+    assert "does not follow from the predictions" in refusal(scored)
+
+
+def test_predictions_that_were_changed_do_not_lead_to_the_scores(scored: Path) -> None:
+    arrays = read_arrays(scored / PREDICTIONS)
+    arrays["energy_predicted"] = 0.9 * arrays["energy_predicted"] + 0.1 * arrays["energy_reference"]
+    write_arrays(scored / PREDICTIONS, arrays)
+    assert "does not follow from the predictions" in refusal(committed_again(scored))
+
+
+def test_worse_structures_that_were_left_out_are_missed(scored: Path) -> None:
+    arrays = read_arrays(scored / PREDICTIONS)
+    for name in ("energy_predicted", "energy_reference", "energy_structure"):
+        arrays[name] = arrays[name][:-1]
+    write_arrays(scored / PREDICTIONS, arrays)
+    assert "counts other values or groups than there are predictions of" in refusal(committed_again(scored))
+
+
+@pytest.mark.parametrize("name", [PREDICTIONS, "some/structures.npz"])
+def test_what_scores_follow_from_has_to_be_there(scored: Path, name: str) -> None:
+    (scored / name).unlink()
+    assert f"{name}: is missing" in refusal(scored)
+    assert f"{scored / name}: cannot be read (No such file or directory)" in refusal(committed_again(scored))
+
+
+@pytest.mark.parametrize("name", [PREDICTIONS, "some/structures.npz"])
+@pytest.mark.parametrize("kept", [0.0, 0.5, 0.95])
+def test_truncated_arrays_are_refused(scored: Path, name: str, kept: float) -> None:
+    data = (scored / name).read_bytes()
+    (scored / name).write_bytes(data[: int(kept * len(data))])
+    assert f"{scored / name}: not an npz file of numbers" in refusal(committed_again(scored))
+
+
+@pytest.mark.parametrize("name", [PREDICTIONS, "some/structures.npz"])
+def test_arrays_with_objects_are_refused_and_not_unpickled(scored: Path, name: str) -> None:
+    arrays: dict[str, Any] = read_arrays(scored / name)
+    arrays[next(iter(arrays))] = np.array([print, {}], dtype=object)
+    np.savez(scored / name, **arrays)
+    assert f"{scored / name}: not an npz file of numbers" in refusal(committed_again(scored))
+
+
+def test_structures_of_another_dataset_are_refused(scored: Path) -> None:
+    arrays = read_arrays(scored / "some" / "structures.npz")
+    few = {"names": arrays["names"][:3], "groups": arrays["groups"][:3], "num_atoms": arrays["num_atoms"][:3]}
+    few["numbers"] = arrays["numbers"][: few["num_atoms"].sum()]
+    write_arrays(scored / "some" / "structures.npz", few)
+    assert "not among those beside the result" in refusal(committed_again(scored))
+
+
+def test_a_score_of_another_run_is_refused(scored: Path) -> None:
+    changed(scored / SCORE, lambda result: result.update(run_id="another"))
+    assert "is of run another, not of" in refusal(committed_again(scored))
+
+
+def test_a_model_that_failed_needs_no_predictions(scored: Path) -> None:
+    assert not list(scored.glob("some/fails_predictions.npz"))
+    assert load_bundle(scored).scores["some/fails_score_results.json"].scores == {}

@@ -120,7 +120,7 @@ def test_what_nobody_wants_is_absent(dataset: Dataset, want: Want) -> None:
 class Says:
     """A model that returns what it was given."""
 
-    num_parameters, cutoff_angstrom, elements, level_of_theory = 0, None, None, None
+    num_parameters, cutoff_angstrom, elements, level_of_theory, checkpoint_sha256 = 0, None, None, None, None
 
     def __init__(self, answer: Any) -> None:
         self._answer = answer

@@ -77,7 +77,7 @@ def test_json_says_what_intervals_cover_and_holds_the_records() -> None:
 
 def test_intervals_over_structures_say_so() -> None:
     alone = msgspec.structs.replace(DATA, num_groups=12)
-    assert "percentiles over structures:" in text_of("md", [row("one", score(0.5), data=alone)])
+    assert "percentiles over structures:" in text_of("json", [row("one", score(0.5), data=alone)])
 
 
 def test_markdown_is_one_table_that_shows_what_was_said_and_runs_nothing() -> None:

@@ -74,9 +74,16 @@ def join(device: str) -> World:
 
 
 def is_shared() -> bool:
-    return int(os.environ.get("WORLD_SIZE", "1")) > 1
+    return _said("WORLD_SIZE", 1) > 1
 
 
 def rank_of_launcher() -> int:
     """This process's place, before it has joined the others."""
-    return int(os.environ.get("RANK", "0"))
+    return _said("RANK", 0)
+
+
+def _said(name: str, otherwise: int) -> int:
+    text = os.environ.get(name) or str(otherwise)
+    if not text.isdecimal():
+        raise BenchError(f"{name} is {text!r} in the environment, and a launcher says a number; unset it")
+    return int(text)

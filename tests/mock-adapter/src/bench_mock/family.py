@@ -65,9 +65,7 @@ class MockFamily:
                 raise BenchError(f"{entry.label}: the package mock_weights is not installed", ExitCode.ENVIRONMENT)
             case "hangs_at_once":
                 time.sleep(10_000)
-        model = MockModel(name, entry.options)
-        model.trusted = entry.trust_checkpoint
-        return model
+        return MockModel(name, entry.options, trusted=entry.trust_checkpoint)
 
 
 class Panic(BaseException):
@@ -79,12 +77,11 @@ class MockModel:
 
     num_parameters = 1234
     checkpoint_sha256 = None
-    trusted = False  # set where the entry trusts: as a family whose files all need it
 
-    def __init__(self, name: str, options: Mapping[str, Any]) -> None:
+    def __init__(self, name: str, options: Mapping[str, Any], *, trusted: bool = False) -> None:
         from ase.data import atomic_numbers
 
-        self._name, self._options = name, options
+        self._name, self._options, self.trusted = name, options, trusted
         self.cutoff_angstrom: float | None = options.get("cutoff_angstrom")
         self.level_of_theory: str | None = options.get("level_of_theory", "mock")
         symbols = options.get("elements")
