@@ -28,10 +28,9 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def a_run(root: Path, name: str, *results: Result, committed_at: int = 1) -> Path:
-    run = commit_bundle(make_bundle(results or RESULTS, name), root / "results/runs" / name)
-    os.utime(run / COMMITTED, (committed_at, committed_at))
-    return run
+def a_run(root: Path, name: str, *results: Result, day: int = 1) -> Path:
+    bundle = make_bundle(results or RESULTS, name, created_at=f"2026-12-{day:02d}T05:00:00+00:00")
+    return commit_bundle(bundle, root / "results/runs" / name)
 
 
 def test_a_run_becomes_tables_in_every_format(checkout: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -46,9 +45,10 @@ def test_a_run_becomes_tables_in_every_format(checkout: Path, capsys: pytest.Cap
     assert "run one" in out
 
 
-def test_without_a_folder_the_run_committed_last_is_reported(checkout: Path) -> None:
-    a_run(checkout, "z-older", committed_at=1)
-    a_run(checkout, "a-newer", committed_at=2)
+def test_without_a_folder_the_run_made_last_is_reported_whenever_it_was_copied(checkout: Path) -> None:
+    a_run(checkout, "a-newer", day=2)
+    older = a_run(checkout, "z-older", day=1)
+    os.utime(older / COMMITTED)
     unfinished = checkout / "results/runs/unfinished"
     unfinished.mkdir()
     assert main(["report", "--format", "json"]) == 0
@@ -157,7 +157,7 @@ def test_check_ends_with_one_and_names_what_is_outdated_until_it_is_replaced(
     assert not (checkout / "results/report").exists()
     main(["report", "--docs", "--plots", "none"])
     assert main(["report", "--check"]) == 0
-    a_run(checkout, "two", RESULTS[0], make_result("mole", {"Resize": 9e-3}), committed_at=2)
+    a_run(checkout, "two", RESULTS[0], make_result("mole", {"Resize": 9e-3}), day=2)
     assert main(["report", "--check"]) == ExitCode.FAILED
     assert main(["report", "--check", str(checkout / "results/runs/one")]) == 0
 
