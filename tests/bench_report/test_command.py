@@ -14,6 +14,7 @@ from bench_report.command import newest_run
 from bench_report.documents import DETAILS
 
 from tests.bench_report.factory import commit_bundle, make_bundle, make_result, with_conditions
+from tests.bench_report.score_factory import commit_scores, make_scored
 
 RESULTS = (make_result("ant", {"Resize": 1e-3}), make_result("mole", {"Resize": 2e-3}))
 
@@ -222,3 +223,58 @@ def test_chosen_columns_reach_the_files(checkout: Path) -> None:
     assert main(["report", "--columns", "mole,transform", "--format", "csv,latex", "--plots", "none"]) == 0
     assert (checkout / "results/report/results.csv").read_text().splitlines()[:2] == ["transform", "Resize"]
     assert "ant" not in (checkout / "results/report/results.tex").read_text().split("longtable}", 2)[1]
+
+
+def a_scored_run(root: Path, name: str, *, day: int = 1) -> Path:
+    created = f"2026-12-{day:02d}T05:00:00+00:00"
+    return commit_scores(root / "results/scores" / name, [make_scored("m")], run_id=name, created_at=created)
+
+
+def test_the_newest_run_is_of_either_kind(checkout: Path) -> None:
+    def reported() -> list[str]:
+        assert main(["report", "--format", "json", "--plots", "none"]) == 0
+        found: list[str] = json.loads((checkout / "results/report/results.json").read_text())["runs"]
+        return found
+
+    a_run(checkout, "speeds", day=1)
+    a_scored_run(checkout, "scores", day=2)
+    assert reported() == ["scores"]
+    a_run(checkout, "newer", day=3)
+    assert reported() == ["newer"]
+
+
+def test_documents_are_made_of_the_newest_speeds(checkout: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    a_run(checkout, "speeds", day=1)
+    scores = a_scored_run(checkout, "scores", day=2)
+    assert main(["report", "--docs", "--plots", "none"]) == 0
+    assert "| Resize" in (checkout / "README.md").read_text()
+    assert main(["report", "--check"]) == 0
+    assert main(["report", "--docs", str(scores)]) == ExitCode.USAGE
+    assert "--docs does not go with" in capsys.readouterr().err
+
+
+def test_a_report_of_scores_is_written_with_charts_and_printed(
+    checkout: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    scores = a_scored_run(checkout, "scores")
+    assert main(["report", str(scores), "--plots", "svg"]) == 0
+    out = capsys.readouterr().out
+    assert "set, scores, cpu (run scores)" in out
+    assert "energy_mae: m has the best value" in out
+    assert (checkout / "results/report/plots/set-scores-cpu-parity-energy.svg").is_file()
+
+
+@pytest.mark.parametrize("flags", [["--unit", "ms"], ["--baseline", "m"], ["--copy-share"]])
+def test_options_about_speeds_are_refused_where_there_are_none(
+    checkout: Path, flags: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["report", str(a_scored_run(checkout, "scores")), *flags]) == ExitCode.USAGE
+    assert f"{flags[0]} does not apply" in capsys.readouterr().err
+
+
+def test_validate_counts_models_and_scores(checkout: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["validate", str(a_scored_run(checkout, "scores"))]) == 0
+    out = capsys.readouterr().out
+    assert "models: 1 (1 ok); scores: 2" in out
+    assert "measurements" not in out
+    assert "derived numbers follow from the predictions" in out

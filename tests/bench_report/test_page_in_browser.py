@@ -1,6 +1,5 @@
 """The page in a real browser: what a reader does with it, by mouse and keyboard, without a network."""
 
-import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,49 +12,13 @@ from bench_report.figures import UNITS
 from bench_report.html import render
 from bench_report.report import Options, build_report
 from PIL import Image
-from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, expect
 
-from tests.bench_report.browser import find_browser
+from tests.bench_report.browser import Watched
 from tests.bench_report.factory import commit_bundle, make_bundle, make_measurement, make_result, not_measured
 
 SHADES = {"ant": 50, "mole": 150}
 HOSTILE = "<img src=x onerror=document.title='broken'></script><b>bold"
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    path = find_browser()
-    with sync_playwright() as playwright:
-        # Chromium's own sandbox does not work as root, which is what a container runs as; the page is ours.
-        arguments = ["--no-sandbox"] if os.geteuid() == 0 else []
-        launched = playwright.chromium.launch(executable_path=path, args=arguments)
-        yield launched
-        launched.close()
-
-
-@pytest.fixture
-def context(browser: Browser) -> Iterator[BrowserContext]:
-    opened = browser.new_context(viewport={"width": 1280, "height": 900})
-    yield opened
-    opened.close()
-
-
-class Watched:
-    """A page that notes what it complains about and what it asks the network for."""
-
-    def __init__(self, context: BrowserContext, path: Path) -> None:
-        self.page = context.new_page()
-        self.complaints: list[str] = []
-        self.requests: list[str] = []
-        self.page.on("console", lambda message: self.complaints.append(f"{message.type}: {message.text}"))
-        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
-        self.page.on("request", lambda request: self.requests.append(request.url))
-        self.page.goto(path.as_uri())
-        self.own = path.as_uri()
-
-    def check(self) -> None:
-        assert self.complaints == []
-        assert [url for url in self.requests if url != self.own and not url.startswith("data:")] == []
 
 
 def results() -> list[Result]:

@@ -1,0 +1,80 @@
+"""Every model against the best of each metric."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from bench_report.scores.pairs import compare_pairs
+from bench_report.scores.sections import Metric, ScoreSection, score_sections
+
+from tests.bench_report.score_factory import Scored, make_scored, not_scored, score_bundle
+
+MAE = Metric("energy_mae", "energy", "mae", "meV/atom")
+
+
+def section(tmp_path: Path, found: Sequence[Scored]) -> ScoreSection:
+    return score_sections([score_bundle(tmp_path / "run", found)])[0]
+
+
+def test_a_model_that_errs_ten_times_as_much_differs_and_one_that_errs_alike_does_not(tmp_path: Path) -> None:
+    pairs = compare_pairs(
+        section(
+            tmp_path, [make_scored("good", 0.1), make_scored("alike", 0.101, seed=1), make_scored("bad", 1.0, seed=2)]
+        )
+    )
+    assert pairs["bad", MAE].differs
+    (alike,) = (pair for (label, metric), pair in pairs.items() if metric == MAE and label != "bad")
+    assert not alike.differs
+    found = pairs["bad", MAE].found
+    assert found is not None
+    assert found.low is not None
+    assert found.high is not None
+    assert 0 < found.low < found.value < found.high
+    assert (found.num_structures, found.num_groups) == (40, 20)
+
+
+def test_the_difference_is_in_the_unit_of_the_column(tmp_path: Path) -> None:
+    one, other = make_scored("good", 0.1), make_scored("bad", 0.5)
+    found = compare_pairs(section(tmp_path, [one, other]))["bad", MAE].found
+    values = [scored.result.scores["energy_mae"].value or 0 for scored in (one, other)]
+    assert found is not None
+    assert found.value == pytest.approx(values[1] - values[0])
+
+
+def test_p_values_are_adjusted_over_the_models_of_a_column(tmp_path: Path) -> None:
+    models = [make_scored("good", 0.1), *(make_scored(f"bad{i}", 1.0, seed=i + 1) for i in range(3))]
+    pairs = compare_pairs(section(tmp_path, models))
+    smallest = min(
+        (pair.found.p_value for (_, m), pair in pairs.items() if m == MAE and pair.found and pair.found.p_value)
+    )
+    assert pairs["bad0", MAE].p_adjusted == pytest.approx(3 * smallest)
+
+
+def test_models_are_compared_on_what_both_scored(tmp_path: Path) -> None:
+    pairs = compare_pairs(section(tmp_path, [make_scored("all", 0.1), make_scored("few", 0.05, left_out=range(10))]))
+    pair = pairs["few", MAE]
+    assert pair.best == "all"  # fewer structures cannot lead
+    assert pair.found is not None
+    assert pair.found.num_structures == 30
+
+
+def test_models_without_a_structure_in_common_say_so(tmp_path: Path) -> None:
+    pairs = compare_pairs(
+        section(tmp_path, [make_scored("a", left_out=range(20)), make_scored("b", 0.2, left_out=range(20, 40))])
+    )
+    (pair,) = (pair for (_, metric), pair in pairs.items() if metric == MAE)
+    assert "no structure in common" in (pair.reason or "")
+
+
+def test_a_metric_of_ones_own_is_not_compared_in_pairs(tmp_path: Path) -> None:
+    pairs = compare_pairs(section(tmp_path, [make_scored("a", names=["mine"]), make_scored("b", names=["mine"])]))
+    (pair,) = pairs.values()
+    assert "one's own" in (pair.reason or "")
+
+
+def test_what_has_no_value_and_what_was_not_scored_is_in_no_pair(tmp_path: Path) -> None:
+    assert compare_pairs(section(tmp_path, [make_scored("a"), make_scored("b", nonfinite=[3]), not_scored("c")])) == {}
+
+
+def test_where_nothing_was_scored_there_is_nothing_to_compare(tmp_path: Path) -> None:
+    assert compare_pairs(section(tmp_path, [not_scored("a"), not_scored("b")])) == {}
