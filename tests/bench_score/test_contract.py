@@ -19,6 +19,8 @@ class Springs:
     cutoff_angstrom = 4.0
     elements: frozenset[int] | None = None
     level_of_theory: str | None = None
+    checkpoint_sha256: str | None = None
+    trusted: object = False
 
     def predict(self, batch: Sequence[Item], want: Want) -> list[Prediction]:
         return [self.one(item, want) for item in batch]
@@ -178,10 +180,12 @@ def test_what_a_family_says_of_itself_is_checked() -> None:
         cutoff_angstrom = 0.0
         elements = frozenset({0, 6})
         level_of_theory = ""
+        checkpoint_sha256 = "1234"
+        trusted = None
 
     assert "is empty" in violated(Springs(), Nameless)["says_what_it_is"][0]
     assert "no-such-package, which is not installed" in violated(Springs(), Foreign)["says_what_it_is"][0]
-    assert len(violated(Strange())["says_what_it_is"]) == 4
+    assert len(violated(Strange())["says_what_it_is"]) == 6
 
 
 @pytest.mark.parametrize("elements", [None, frozenset({18}), frozenset({1, 8}), frozenset({79, 92, 3})])

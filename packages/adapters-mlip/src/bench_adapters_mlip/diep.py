@@ -48,12 +48,12 @@ class DIEP:
         try:
             # It says itself that a file is missing; the package would go on to fetch one of that name.
             potential = load_potential(source.path, device=device)
-        except Exception as error:  # whatever the classes that it names raise
+            return DIEPModel(potential, _LEVELS.get(source.name or ""), device, source)
+        except Exception as error:  # whatever the classes that it names raise, or are
             raise BenchError(
                 f"model {entry.label!r}: {source.path}: no model of DIEP ({type(error).__name__}: {error})",
                 ExitCode.DATA,
             ) from error
-        return DIEPModel(potential, _LEVELS.get(source.name or ""), device, source)
 
 
 class DIEPModel:

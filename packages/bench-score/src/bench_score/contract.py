@@ -7,6 +7,7 @@ are made of elements that the model knows. Whoever adds a family can run it.
 import argparse
 import gc
 import importlib.metadata
+import re
 import sys
 import tomllib
 from collections.abc import Callable, Iterator, Sequence
@@ -131,6 +132,10 @@ def says_what_it_is(subject: Subject) -> Iterator[str]:
         yield f"elements has no atomic numbers: {strange}"
     if model.level_of_theory == "":
         yield "level_of_theory is empty: None means that nobody knows"
+    if model.checkpoint_sha256 is not None and not re.fullmatch("[0-9a-f]{64}", model.checkpoint_sha256):
+        yield f"checkpoint_sha256 is {model.checkpoint_sha256!r}: no SHA-256 in hexadecimal digits"
+    if not isinstance(model.trusted, bool):
+        yield f"trusted is {model.trusted!r}: True or False"
 
 
 def answers_in_shape(subject: Subject) -> Iterator[str]:
