@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from bench_core import policy
 from bench_core.metrics import Values, built_in
-from bench_core.paired import align, difference, holm, loss_by_group, sign_flip_p
+from bench_core.paired import Draws, align, difference, holm, loss_by_group, sign_flip_p
 from bench_core.scores import Predictions
 
 
@@ -30,7 +30,7 @@ def test_flips_are_counted_by_hand_where_groups_disagree() -> None:
 def test_models_that_err_alike_are_not_told_apart() -> None:
     assert sign_flip_p(np.zeros(20), seed=0) == 1.0
     one = values([1, -1, 1, -1, 1, -1], [0, 1, 2, 3, 4, 5])
-    found = difference("mae", built_in("mae"), one, values([-1, 1, 1, 1, -1, 1], [0, 1, 2, 3, 4, 5]), 6, seed=1)
+    found = difference("mae", built_in("mae"), one, values([-1, 1, 1, 1, -1, 1], [0, 1, 2, 3, 4, 5]), 6, Draws(1))
     assert (found.value, found.low, found.high, found.p_value) == (0, 0, 0, 1.0)
 
 
@@ -54,7 +54,7 @@ def test_random_flips_agree_with_all_of_them(monkeypatch: pytest.MonkeyPatch) ->
 
 def test_a_difference_of_mean_errors_is_that_of_the_metric_with_its_test() -> None:
     groups = [0, 1, 2, 3, 4]
-    found = difference("mae", built_in("mae"), values([3] * 5, groups), values([1] * 5, groups), 5, seed=1)
+    found = difference("mae", built_in("mae"), values([3] * 5, groups), values([1] * 5, groups), 5, Draws(1))
     assert (found.value, found.low, found.high) == (2, 2, 2)
     assert found.p_value == 2 / 32
     assert (found.num_structures, found.num_groups) == (5, 5)
@@ -63,7 +63,7 @@ def test_a_difference_of_mean_errors_is_that_of_the_metric_with_its_test() -> No
 def test_the_root_mean_square_is_tested_as_the_mean_square_is() -> None:
     groups = [0, 1, 2, 3, 4, 5]
     one, other = values([4, 1, 1, 1, 1, 1], groups), values([1, 2, 2, 2, 2, 2], groups)
-    found = [difference(name, built_in(name), one, other, 6, seed=1).p_value for name in ("rmse", "mse", "mae")]
+    found = [difference(name, built_in(name), one, other, 6, Draws(1)).p_value for name in ("rmse", "mse", "mae")]
     # Squares differ by 15 and five times -3, which is 0: every flip is as extreme. Absolute errors by 3 and five times
     # -1, which is 2; flips give 0 where one of five stays: 5 of 32.
     assert found == [1.0, 1.0, 27 / 32]
@@ -71,13 +71,13 @@ def test_the_root_mean_square_is_tested_as_the_mean_square_is() -> None:
 
 def test_a_metric_without_a_test_has_an_interval_alone() -> None:
     groups = list(range(6))
-    found = difference("r2", built_in("r2"), values([0.3] * 6, groups), values([0.1] * 6, groups), 6, seed=1)
+    found = difference("r2", built_in("r2"), values([0.3] * 6, groups), values([0.1] * 6, groups), 6, Draws(1))
     assert found.p_value is None
     assert found.low is not None
 
 
 def test_too_few_groups_have_a_difference_without_interval_and_test() -> None:
-    found = difference("mae", built_in("mae"), values([3, 3], [0, 1]), values([1, 1], [0, 1]), 2, seed=1)
+    found = difference("mae", built_in("mae"), values([3, 3], [0, 1]), values([1, 1], [0, 1]), 2, Draws(1))
     assert (found.value, found.low, found.p_value) == (2, None, None)
 
 
@@ -116,7 +116,7 @@ def test_models_that_are_alike_are_called_different_as_rarely_as_promised() -> N
             values((draw.normal(size=25)[groups] + 0.3 * draw.normal(size=100)).tolist(), groups.tolist())
             for _ in range(2)
         )
-        found = difference("mae", built_in("mae"), one, other, 100, seed=1)
+        found = difference("mae", built_in("mae"), one, other, 100, Draws(1))
         assert found.p_value is not None
         assert found.low is not None
         assert found.high is not None

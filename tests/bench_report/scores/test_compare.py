@@ -58,7 +58,7 @@ def test_a_change_that_is_small_or_unsure_is_not_called_one(tmp_path: Path) -> N
 
 
 def test_other_data_of_the_same_name_are_not_compared(tmp_path: Path) -> None:
-    with pytest.raises(BenchError, match="fingerprint 0123456789ab .*fingerprint ffffffffffff") as error:
+    with pytest.raises(BenchError, match=r"fingerprint 0123456789ab .*fingerprint ffffffffffff") as error:
         compared(tmp_path, [make_scored("a")], [with_data(make_scored("a"), fingerprint="f" * 64)])
     assert error.value.code == ExitCode.NOTHING_COMPARABLE
 

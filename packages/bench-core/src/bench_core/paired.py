@@ -41,6 +41,25 @@ class Difference(msgspec.Struct, frozen=True):
     num_groups: int
 
 
+class Draws:
+    """The resamples and flips of a run's seed. Resamples are kept: over many groups drawing them takes longest."""
+
+    def __init__(self, seed: int) -> None:
+        self._seed = seed
+        self._weights: dict[int, Ints] = {}
+
+    def weights(self, groups: int) -> Ints:
+        """How often each of so many groups is drawn, in each resample: the same as behind the scores' own intervals."""
+        if groups not in self._weights:
+            self._weights = {groups: resample_weights(groups, derive_seed(self._seed, "bootstrap"))}  # one at a time
+        return self._weights[groups]
+
+    @property
+    def flips(self) -> int:
+        """The seed of flips."""
+        return derive_seed(self._seed, "flips")
+
+
 def align(one: Predictions, other: Predictions, target: str, groups: Ints) -> tuple[Values, Values, int]:
     """The values of a target on the structures that both have, with the same dense group numbers, and their number.
 
@@ -58,21 +77,21 @@ def align(one: Predictions, other: Predictions, target: str, groups: Ints) -> tu
     return values[0], values[1], len(common)
 
 
-def difference(name: str, metric: Metric, one: Values, other: Values, num_structures: int, seed: int) -> Difference:
+def difference(name: str, metric: Metric, one: Values, other: Values, num_structures: int, draws: Draws) -> Difference:
     """Metric of `one` minus metric of `other`, which are aligned, with interval and p-value.
 
     Args:
         name: of the metric, which decides whether and how it is tested.
-        seed: of the run; resamples and flips follow from it.
+        draws: of the run's seed.
     """
     count = num_groups(one)
     between = None
     p_value = None
     if count >= policy.BOOTSTRAP_LEAST_GROUPS:
-        weights = resample_weights(count, derive_seed(seed, "bootstrap"))
+        weights = draws.weights(count)
         between = interval(metric(one, weights) - metric(other, weights), policy.CONFIDENCE)
         if name in TESTED:
-            p_value = sign_flip_p(loss_by_group(name, one) - loss_by_group(name, other), derive_seed(seed, "flips"))
+            p_value = sign_flip_p(loss_by_group(name, one) - loss_by_group(name, other), draws.flips)
     value = value_of(metric, one) - value_of(metric, other)
     low, high = (None, None) if between is None else (min(between[0], value), max(between[1], value))
     return Difference(value, low, high, p_value, num_structures, count)

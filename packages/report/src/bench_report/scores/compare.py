@@ -10,7 +10,7 @@ import msgspec
 from bench_core import metrics, paired, policy
 from bench_core.bundle import Bundle
 from bench_core.errors import BenchError, ExitCode
-from bench_core.paired import Difference
+from bench_core.paired import Difference, Draws
 from bench_core.ranking import sign_of
 from bench_core.results import Status
 from bench_core.scores import Score
@@ -157,14 +157,14 @@ def changes(key: Key, base: tuple[ScoreSection, Entry], new: tuple[ScoreSection,
         return
     groups = section.structures().groups
     old, now = before.predictions(), after.predictions()
+    draws = Draws(after.result.seed)
     for metric in shared:
         score = before.result.scores[metric.column]
         found = None
         if metrics.is_built_in(metric.name):
             one, other, count = paired.align(now, old, metric.target, groups)
             if count and len(one.reference) == len(other.reference):
-                seed = after.result.seed
-                found = paired.difference(metric.name, metrics.built_in(metric.name), one, other, count, seed)
+                found = paired.difference(metric.name, metrics.built_in(metric.name), one, other, count, draws)
                 found = paired.scaled(found, score.factor)
         yield ScoreChange(key=key, metric=metric, base=score, new=after.result.scores[metric.column], found=found)
 

@@ -6,7 +6,7 @@ import msgspec
 import numpy as np
 from bench_core import metrics, paired, policy
 from bench_core.metrics import Ints, Values
-from bench_core.paired import Difference
+from bench_core.paired import Difference, Draws
 from bench_core.ranking import leader
 from bench_core.scores import Predictions
 
@@ -41,17 +41,20 @@ def compare_pairs(section: ScoreSection) -> Pairs:
     if not best:
         return {}
     groups = section.structures().groups
+    draws = Draws(section.entries[0].result.seed)
     found: dict[tuple[str, Metric], Pair] = {}
     for entry in section.entries:  # one model's predictions at a time: they may be large
         own = best.get(entry.label) or (entry.predictions() if entry.result.scores else None)
         for metric, label in leaders.items():
             score = entry.score(metric)
             if own is not None and label != entry.label and score and score.value is not None:
-                found[entry.label, metric] = _pair(entry, metric, own, label, best[label], groups)
+                found[entry.label, metric] = _pair(entry, metric, own, label, best[label], groups, draws)
     return _adjusted(found)
 
 
-def _pair(entry: Entry, metric: Metric, own: Predictions, label: str, best: Predictions, groups: Ints) -> Pair:
+def _pair(
+    entry: Entry, metric: Metric, own: Predictions, label: str, best: Predictions, groups: Ints, draws: Draws
+) -> Pair:
     score = entry.result.scores[metric.column]
     if not metrics.is_built_in(metric.name):
         return Pair(label, None, reason="a metric of one's own is not compared in pairs: its function is not here")
@@ -60,7 +63,7 @@ def _pair(entry: Entry, metric: Metric, own: Predictions, label: str, best: Pred
         return Pair(label, None, reason=f"{entry.label} and {label} scored no structure in common")
     if not _alike(one, other):
         return Pair(label, None, reason=f"{entry.label} and {label} were not compared with the same values")
-    found = paired.difference(metric.name, metrics.built_in(metric.name), one, other, num_structures, entry.result.seed)
+    found = paired.difference(metric.name, metrics.built_in(metric.name), one, other, num_structures, draws)
     return Pair(label, paired.scaled(found, score.factor))
 
 
