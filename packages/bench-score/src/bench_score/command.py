@@ -91,17 +91,22 @@ def _config(args: argparse.Namespace) -> ScoreConfig:
     if args.output is not None:
         changes["output"] = msgspec.structs.replace(config.output, dir=str(args.output.absolute()))
     if args.family:
-        changes["models"] = _of_families(config, args.family)
+        changes["models"] = _of_families(config, args.family, args.config)
     config = msgspec.structs.replace(config, **changes)
     if config.device not in {"cpu", "gpu"}:
         raise suggest.unknown("device", config.device, ["cpu", "gpu"], source="--device")
     return config
 
 
-def _of_families(config: ScoreConfig, families: Sequence[str]) -> tuple[Any, ...]:
+def _of_families(config: ScoreConfig, families: Sequence[str], source: Path) -> tuple[Any, ...]:
     known = list(dict.fromkeys(model.family for model in config.models))
     for name in families:
         if name not in known:
+            if (root := _root()) is not None and name in load_matrix(root).families:
+                raise BenchError(
+                    f"--family {name}: {source} names no model of it (its families: {', '.join(known)}); "
+                    "name a configuration that does with --config"
+                )
             raise suggest.unknown("family", name, known, source="--family")
     return tuple(model for model in config.models if model.family in families)
 
