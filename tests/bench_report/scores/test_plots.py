@@ -54,6 +54,7 @@ def test_many_values_are_a_small_picture(tmp_path: Path, monkeypatch: pytest.Mon
     )
     text = path.read_text()
     assert "data:image/png;base64," in text  # counted in cells, drawn as pixels
+    assert next(panels(report.score_parts[0], "parity")).told == "40 values; darker is more, log scale"
 
 
 def test_many_models_are_continued_in_a_further_file(tmp_path: Path) -> None:

@@ -141,8 +141,10 @@ def beyond(parity: Parity, num: int) -> str:
 
 def _panel(kind: str, entry: Entry, scale: Scale, parity: Parity) -> Panel:
     if kind == "parity":
-        missing = beyond(parity, parity.num_beyond)
-        return Panel(entry.label, scale.target, kind, _told(parity, missing), lambda axes: _parity(axes, scale, parity))
+        told = _told(parity, beyond(parity, parity.num_beyond))
+        if parity.points is None:
+            told += "; darker is more, log scale"
+        return Panel(entry.label, scale.target, kind, told, lambda axes: _parity(axes, scale, parity))
     missing = beyond(parity, parity.num_errors_beyond)
     return Panel(entry.label, scale.target, kind, _told(parity, missing), lambda axes: _errors(axes, scale, parity))
 
