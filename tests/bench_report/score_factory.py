@@ -122,7 +122,12 @@ def make_scored(
         coverage=cover,
         scores=scores,
         timing=ModelTiming(
-            median_sec_per_structure=sec, predict_sec=1.0, load_sec=1.0, at_once=1, peak_rss_bytes=500_000_000
+            median_sec_per_structure=sec,
+            predict_sec=1.0,
+            load_sec=1.0,
+            engine_sec=0.5,
+            at_once=1,
+            peak_rss_bytes=500_000_000,
         ),
         versions={"toy": "1.2.3", "torch": "2.15.0"},
         conditions=CONDITIONS,
@@ -136,6 +141,14 @@ def not_scored(
     whole = make_scored(label).result
     empty: dict[str, Any] = {"scores": {}, "coverage": None, "timing": None, "conditions": None, "versions": {}}
     return Scored(msgspec.structs.replace(whole, status=status, reason=reason, **{**empty, **changes}), None)
+
+
+def in_ev(scored: Scored) -> Scored:
+    """The same mean absolute error of the energy in another unit."""
+    score = scored.result.scores["energy_mae"]
+    value, low, high = (None if end is None else end / 1000 for end in (score.value, score.low, score.high))
+    other = msgspec.structs.replace(score, unit="eV/atom", factor=1.0, value=value, low=low, high=high)
+    return scored._replace(result=msgspec.structs.replace(scored.result, scores={"energy_mae": other}))
 
 
 def with_data(scored: Scored, **changes: Any) -> Scored:
