@@ -9,6 +9,7 @@ import numpy as np
 import tomli_w
 from bench_core import metrics, policy
 from bench_core.bundle import Bundle, commit, load_bundle
+from bench_core.metrics import Ints
 from bench_core.results import Status
 from bench_core.scores import (
     PREDICTIONS_SUFFIX,
@@ -94,7 +95,6 @@ def make_scored(
     """A model whose scores follow from its predictions."""
     left_out, nonfinite = list(left_out), list(nonfinite)
     predictions = make_predictions(error, left_out=left_out, nonfinite=nonfinite, targets=targets, seed=seed)
-    scores = {f"{t}_{name}": _score(predictions, t, name) for t in targets for name in names}
     cover = Coverage(
         num_structures=NUM_STRUCTURES,
         num_scored=NUM_STRUCTURES - len(left_out),
@@ -120,14 +120,28 @@ def make_scored(
         num_parameters=1234,
         cutoff_angstrom=5.0,
         coverage=cover,
-        scores=scores,
+        scores=_scores(predictions, GROUPS, names),
         timing=ModelTiming(
-            median_sec_per_structure=sec, predict_sec=1.0, load_sec=1.0, at_once=1, peak_rss_bytes=500_000_000
+            median_sec_per_structure=sec,
+            predict_sec=1.0,
+            load_sec=1.0,
+            engine_sec=0.5,
+            at_once=1,
+            peak_rss_bytes=500_000_000,
         ),
         versions={"toy": "1.2.3", "torch": "2.15.0"},
         conditions=CONDITIONS,
     )
     return Scored(msgspec.structs.replace(result, **changes), predictions)
+
+
+def make_scored_of(label: str, predictions: Predictions, groups: Ints) -> Scored:
+    """A model of another dataset, which is said by its predictions and groups."""
+    data = msgspec.structs.replace(DATA, num_structures=len(groups), num_groups=len(np.unique(groups)))
+    cover = Coverage(num_structures=len(groups), num_scored=len(groups))
+    scores = _scores(predictions, groups, ("mae", "rmse"))
+    whole = make_scored(label).result
+    return Scored(msgspec.structs.replace(whole, data=data, coverage=cover, scores=scores), predictions)
 
 
 def not_scored(
@@ -136,6 +150,14 @@ def not_scored(
     whole = make_scored(label).result
     empty: dict[str, Any] = {"scores": {}, "coverage": None, "timing": None, "conditions": None, "versions": {}}
     return Scored(msgspec.structs.replace(whole, status=status, reason=reason, **{**empty, **changes}), None)
+
+
+def in_ev(scored: Scored) -> Scored:
+    """The same mean absolute error of the energy in another unit."""
+    score = scored.result.scores["energy_mae"]
+    value, low, high = (None if end is None else end / 1000 for end in (score.value, score.low, score.high))
+    other = msgspec.structs.replace(score, unit="eV/atom", factor=1.0, value=value, low=low, high=high)
+    return scored._replace(result=msgspec.structs.replace(scored.result, scores={"energy_mae": other}))
 
 
 def with_data(scored: Scored, **changes: Any) -> Scored:
@@ -175,13 +197,19 @@ def score_bundle(folder: Path, found: Iterable[Scored], **changes: Any) -> Bundl
     return load_bundle(commit_scores(folder, found, **changes))
 
 
-def _score(predictions: Predictions, target: str, name: str) -> Score:
+def _scores(predictions: Predictions, groups: Ints, names: Iterable[str]) -> dict[str, Score]:
+    return {
+        f"{target}_{name}": _score(predictions, groups, target, name) for target in predictions.values for name in names
+    }
+
+
+def _score(predictions: Predictions, groups: Ints, target: str, name: str) -> Score:
     unit, factor = UNITS[target]
     if name == "r2":
         unit, factor = "", 1.0
     if name == "mse":
         unit, factor = f"({unit})^2", factor**2
-    values = predictions.of(target, GROUPS)
+    values = predictions.of(target, groups)
     count = metrics.num_groups(values)
     blank = Score(
         target=target,

@@ -12,7 +12,7 @@ from bench_report.scores.compare import ComparedScores, Rules, Verdict, compare_
 from markdown_it import MarkdownIt
 
 from tests.bench_report.factory import commit_bundle, make_bundle, make_result
-from tests.bench_report.score_factory import Scored, commit_scores, make_scored, not_scored, with_data
+from tests.bench_report.score_factory import Scored, commit_scores, in_ev, make_scored, not_scored, with_data
 
 
 def run(tmp_path: Path, name: str, *found: Scored) -> str:
@@ -88,12 +88,7 @@ def test_a_model_that_broke_or_lost_structures_or_a_value_fails_the_gate(tmp_pat
 
 
 def test_a_score_in_another_unit_is_told_and_not_compared(tmp_path: Path) -> None:
-    other = make_scored("a", names=["mae"])
-    score = other.result.scores["energy_mae"]
-    other.result.scores["energy_mae"] = type(score)(
-        target="energy", metric="mae", unit="eV/atom", factor=1.0, value=(score.value or 0) / 1000
-    )
-    found = compared(tmp_path, [make_scored("a", names=["mae"])], [other])
+    found = compared(tmp_path, [make_scored("a", names=["mae"])], [in_ev(make_scored("a"))])
     assert found.changes == ()
     assert "was in meV/atom" in found.turned[0].told
 

@@ -4,13 +4,19 @@ import math
 from collections.abc import Iterable
 from pathlib import Path
 
+import msgspec
 import numpy as np
 import pytest
+from bench_core.metrics import built_in, value_of
 from bench_core.scores import Structures
+from bench_report.html import render
+from bench_report.report import Options, build_report
+from bench_report.scores.charts import dots
 from bench_report.scores.evidence import BINS, MAX_POINTS, Evidence, gather, main_metrics, unit_of
+from bench_report.scores.plots import write_score_plots
 from bench_report.scores.sections import ScoreSection, score_sections
 
-from tests.bench_report.score_factory import MADE_OF, Scored, make_scored, not_scored, score_bundle
+from tests.bench_report.score_factory import GROUPS, MADE_OF, Scored, make_scored, not_scored, score_bundle
 
 
 def section(tmp_path: Path, found: Iterable[Scored], **changes: object) -> ScoreSection:
@@ -105,3 +111,22 @@ def test_an_element_beyond_the_table_is_shown_by_its_number(tmp_path: Path) -> N
 
 def test_where_nothing_was_scored_there_is_nothing_to_draw(tmp_path: Path) -> None:
     assert evidence(tmp_path, not_scored("a")) == Evidence((), {}, None)
+
+
+@pytest.mark.filterwarnings("ignore:overflow")  # of its own score, which is not what is tested
+def test_absurd_predictions_decide_about_no_axis_and_are_counted_as_beyond(tmp_path: Path) -> None:
+    scored = make_scored("absurd", 0.1, names=["mae"])
+    assert scored.predictions is not None
+    scored.predictions.values["energy"][1][:2] = [1e300, -1e300]
+    score = scored.result.scores["energy_mae"]
+    whole = scored.predictions.of("energy", GROUPS)
+    value = value_of(built_in("mae"), whole) * 1000
+    scored.result.scores["energy_mae"] = msgspec.structs.replace(score, value=value, low=None, high=None)
+    report = build_report([score_bundle(tmp_path / "run", [make_scored("a"), scored])], Options())
+    part = report.score_parts[0]
+    assert part.evidence.scales[0].high < 1e5
+    assert part.evidence.parity["absurd", "energy"].num_beyond == 2
+    assert "e+" in dict(part.sheet.tables[0].rows)["absurd"][0].text
+    assert [dot.label for dot in dots(part, part.section.metrics[0])] == ["a"]
+    assert "2 beyond the frame" in render(report)
+    assert write_score_plots(report.score_parts, ["png"], tmp_path / "plots")

@@ -54,6 +54,7 @@ def test_many_values_are_a_small_picture(tmp_path: Path, monkeypatch: pytest.Mon
     )
     text = path.read_text()
     assert "data:image/png;base64," in text  # counted in cells, drawn as pixels
+    assert next(panels(report.score_parts[0], "parity")).told == "40 values; darker is more, log scale"
 
 
 def test_many_models_are_continued_in_a_further_file(tmp_path: Path) -> None:
@@ -81,9 +82,12 @@ def test_accuracy_against_speed_needs_two_models_with_both(tmp_path: Path) -> No
 
 
 def test_a_hostile_name_stays_a_name_in_the_folder(tmp_path: Path) -> None:
-    scored = make_scored("../../evil $x^2$ \x41" + "n" * 60)
-    paths = write_score_plots(a_report(tmp_path, scored).score_parts, ["png"], tmp_path / "plots")
-    assert all(path.parent == tmp_path / "plots" for path in paths)
+    names = ["../../../evil"]
+    found = [make_scored("../../evil $x^2$ " + "n" * 60, names=names), make_scored("b", names=names)]
+    paths = write_score_plots(a_report(tmp_path, *found).score_parts, ["png"], tmp_path / "plots")
+    assert sorted(path.name for path in (tmp_path / "plots").iterdir()) == sorted(path.name for path in paths)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["plots", "run"]
+    assert "set-scores-cpu-speed-energy_.._.._.._evil.png" in [path.name for path in paths]
 
 
 def test_a_folder_that_cannot_be_written_is_an_error_of_one_sentence(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ import pytest
 from bench_core.errors import BenchError
 from bench_report.scores.sections import of_models, score_sections
 
-from tests.bench_report.score_factory import commit_scores, make_scored, not_scored, score_bundle, with_data
+from tests.bench_report.score_factory import commit_scores, in_ev, make_scored, not_scored, score_bundle, with_data
 
 
 def test_models_stand_in_the_order_of_their_configuration_and_runs_by_age(tmp_path: Path) -> None:
@@ -36,11 +36,7 @@ def test_a_model_in_two_runs_is_refused_by_both_names(tmp_path: Path) -> None:
 
 
 def test_a_metric_in_two_units_is_two_columns(tmp_path: Path) -> None:
-    plain, other = make_scored("a"), make_scored("b", names=["mae"])
-    score = other.result.scores["energy_mae"]
-    other.result.scores["energy_mae"] = type(score)(
-        target="energy", metric="mae", unit="eV/atom", factor=1.0, value=(score.value or 0) / 1000, num_groups=20
-    )
+    plain, other = make_scored("a"), in_ev(make_scored("b"))
     (section,) = score_sections([score_bundle(tmp_path / "a", [plain, other])])
     heads = [metric.head for metric in section.metrics]
     assert heads == ["energy_mae [meV/atom]", "energy_rmse [meV/atom]", "energy_mae [eV/atom]"]

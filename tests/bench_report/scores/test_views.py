@@ -112,6 +112,7 @@ def test_what_models_are_stands_in_a_table_of_its_own(tmp_path: Path) -> None:
 
 
 def test_the_caption_says_what_was_scored_and_what_intervals_cover(tmp_path: Path) -> None:
-    caption = " ".join(part(tmp_path, make_scored("a")).sheet.caption)
+    caption = " ".join(part(tmp_path, with_data(make_scored("a"), pressure_only=True)).sheet.caption)
+    assert "of stresses the pressure alone is labelled" in caption
     assert "40 structures in 20 groups of set, labelled at PBE" in caption
     assert "bootstrap percentiles over groups of structures" in caption

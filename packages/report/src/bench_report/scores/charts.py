@@ -8,7 +8,8 @@ import msgspec
 import numpy as np
 
 from bench_report.figures import number
-from bench_report.scores.evidence import ERROR_BINS, Elements, Parity, Scale, main_metrics
+from bench_report.scores.evidence import ABSURD, ERROR_BINS, Elements, Parity, Scale, main_metrics
+from bench_report.scores.figures import scored
 from bench_report.scores.part import ScorePart
 from bench_report.scores.sections import Entry, Metric
 from bench_report.styles import Style, plain
@@ -59,7 +60,8 @@ def dots(part: ScorePart, metric: Metric) -> tuple[Dot, ...]:
         score, timing = entry.score(metric), entry.result.timing
         if score and score.value is not None and timing and timing.median_sec_per_structure > 0:
             ends = [score.value if end is None else end for end in (score.low, score.high)]
-            found.append(Dot(entry.label, timing.median_sec_per_structure * 1e3, score.value, *ends))
+            if max(map(abs, (score.value, *ends))) < ABSURD:
+                found.append(Dot(entry.label, timing.median_sec_per_structure * 1e3, score.value, *ends))
     return tuple(found)
 
 
@@ -114,7 +116,7 @@ def draw_elements(axes: "Axes", elements: Elements) -> None:
     top = floor + 3
     for (row, column), value in np.ndenumerate(grid):
         shade = (math.log10(max(value, 1e-12)) - floor) / (top - floor) if np.isfinite(value) else 0
-        text = number(value, 1) if np.isfinite(value) else "–"
+        text = scored(value, None, None)[0] if np.isfinite(value) else "–"
         color = "white" if shade > 0.6 else "black"
         axes.text(column + 0.5, row + 0.5, text, ha="center", va="center", fontsize=5, color=color)
     axes.set_yticks(np.arange(len(elements.symbols)) + 0.5, elements.symbols, fontsize=5.5)
@@ -141,8 +143,10 @@ def beyond(parity: Parity, num: int) -> str:
 
 def _panel(kind: str, entry: Entry, scale: Scale, parity: Parity) -> Panel:
     if kind == "parity":
-        missing = beyond(parity, parity.num_beyond)
-        return Panel(entry.label, scale.target, kind, _told(parity, missing), lambda axes: _parity(axes, scale, parity))
+        told = _told(parity, beyond(parity, parity.num_beyond))
+        if parity.points is None:
+            told += "; darker is more, log scale"
+        return Panel(entry.label, scale.target, kind, told, lambda axes: _parity(axes, scale, parity))
     missing = beyond(parity, parity.num_errors_beyond)
     return Panel(entry.label, scale.target, kind, _told(parity, missing), lambda axes: _errors(axes, scale, parity))
 

@@ -17,6 +17,7 @@ from bench_report.scores.sections import Entry, Metric, ScoreSection
 
 BINS = 120  # of a parity picture, to each side
 ERROR_BINS = 61  # odd: one of them holds zero
+ABSURD = 1e30  # eV or so: what is beyond decides about no axis
 MAX_POINTS = 2000  # as many values are kept as points
 BEYOND = 0.25  # of the labels' span: so far out predictions are drawn, the rest is counted
 ERROR_SHARE = 0.99  # of a model's errors that a histogram's axis reaches, for the middle one of the models
@@ -46,7 +47,7 @@ class Scale(msgspec.Struct, frozen=True):
 
 
 class Parity(msgspec.Struct, frozen=True):
-    """Predicted against labelled values. Few are `points`, (2, m) labels and predictions; many are counts alone."""
+    """Predicted against labelled values. Few are `points`, (2, m) labels and predictions in the frame; many counts."""
 
     counts: Ints  # (BINS, BINS): by label, then by prediction
     points: Floats | None
@@ -122,10 +123,10 @@ def _scales(section: ScoreSection, entries: Sequence[Entry]) -> tuple[Scale, ...
     ends: dict[str, list[tuple[float, float, float, float, float]]] = {}
     for entry in entries:
         for target, (reference, predicted) in entry.predictions().values.items():
-            good = np.isfinite(predicted)
-            if good.any():
-                error = np.abs(predicted[good] - reference[good])
-                found = (*_ends(reference), *_ends(predicted[good]), float(np.quantile(error, ERROR_SHARE)))
+            drawn = (np.abs(predicted) < ABSURD) & (np.abs(reference) < ABSURD)
+            if drawn.any():
+                error = np.abs(predicted[drawn] - reference[drawn])
+                found = (*_ends(reference[drawn]), *_ends(predicted[drawn]), float(np.quantile(error, ERROR_SHARE)))
                 ends.setdefault(target, []).append(found)
     return tuple(_scale(target, unit_of(section, target), found) for target, found in ends.items())
 
@@ -148,16 +149,18 @@ def _ends(values: Floats) -> tuple[float, float]:
 
 def _parity(predictions: Predictions, scale: Scale) -> Parity:
     reference, predicted = (values * scale.unit.factor for values in predictions.values[scale.target])
-    good = np.isfinite(predicted)
+    good = np.isfinite(predicted) & np.isfinite(reference)
     num_nonfinite = int((~good).sum())
     reference, predicted = reference[good], predicted[good]
     frame = [(scale.low, scale.high)] * 2
     counts = np.histogram2d(reference, predicted, bins=BINS, range=frame)[0].astype(np.int64)
     half = scale.error * ERROR_BINS / (ERROR_BINS - 1)
-    errors = np.histogram(predicted - reference, bins=ERROR_BINS, range=(-half, half))[0].astype(np.int64)
+    with np.errstate(over="ignore"):  # of absurd values, which are beyond the frame whatever their difference is
+        errors = np.histogram(predicted - reference, bins=ERROR_BINS, range=(-half, half))[0].astype(np.int64)
+    inside = (predicted >= scale.low) & (predicted <= scale.high) & (reference >= scale.low) & (reference <= scale.high)
     return Parity(
         counts=counts,
-        points=np.stack([reference, predicted]) if len(reference) <= MAX_POINTS else None,
+        points=np.stack([reference[inside], predicted[inside]]) if len(reference) <= MAX_POINTS else None,
         errors=errors,
         num_values=len(reference),
         num_beyond=len(reference) - int(counts.sum()),

@@ -15,7 +15,9 @@ def scored(value: float, low: float | None, high: float | None) -> tuple[str, st
 
 
 def signed(value: float, low: float | None, high: float | None) -> tuple[str, str | None]:
-    """A difference with its sign, and its interval to the same place."""
+    """A difference with its sign, and its interval to the same place; none at all is 0."""
+    if value == 0 and not low and not high:
+        return "0", None
     if value and not SMALLEST <= abs(value) < LARGEST:
         return f"{value:+.2e}", None if low is None or high is None else f"{low:+.2e}{TO}{high:+.2e}"
     if low is None or high is None:

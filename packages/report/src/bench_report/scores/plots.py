@@ -44,7 +44,9 @@ def write_score_plots(parts: Collection[ScorePart], formats: Collection[str], fo
         for part in parts:
             for name, figure in _figures(part):
                 first = stem(*part.section.title.split(", "))
-                paths += [save(figure, folder / f"{first}-{name}.{kind}", kind) for kind in dict.fromkeys(formats)]
+                paths += [
+                    save(figure, folder / f"{first}-{stem(name)}.{kind}", kind) for kind in dict.fromkeys(formats)
+                ]
     return paths
 
 

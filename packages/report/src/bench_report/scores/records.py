@@ -57,6 +57,9 @@ class ScoreRecord(msgspec.Struct, frozen=True, kw_only=True):
     num_parameters: int | None
     cutoff_angstrom: float | None
     sec_per_structure: float | None
+    predict_sec: float | None
+    load_sec: float | None
+    engine_sec: float | None
     peak_rss_bytes: int | None
     models_at_once: int | None
     seed: int
@@ -108,6 +111,9 @@ def _record(entry: Entry, **fields: Any) -> ScoreRecord:
         num_parameters=result.num_parameters,
         cutoff_angstrom=result.cutoff_angstrom,
         sec_per_structure=timing.median_sec_per_structure if timing else None,
+        predict_sec=timing.predict_sec if timing else None,
+        load_sec=timing.load_sec if timing else None,
+        engine_sec=timing.engine_sec if timing else None,
         peak_rss_bytes=timing.peak_rss_bytes if timing else None,
         models_at_once=timing.at_once if timing else None,
         seed=result.seed,

@@ -19,6 +19,8 @@ from bench_core.scores import (
     stem_of,
 )
 
+from bench_report.table import short
+
 FINGERPRINT_DIGITS = 8
 
 
@@ -32,7 +34,7 @@ class Metric(msgspec.Struct, frozen=True):
 
     @property
     def head(self) -> str:
-        return f"{self.column} [{self.unit}]" if self.unit else self.column
+        return f"{short(self.column)} [{short(self.unit)}]" if self.unit else short(self.column)
 
 
 class Entry(msgspec.Struct, frozen=True):

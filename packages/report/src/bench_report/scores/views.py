@@ -81,6 +81,7 @@ def data(result: ScoreResult) -> str:
     return (
         f"{number(found.num_structures, 0)} structures{groups} of {short(found.name)}, {theory} "
         f"(fingerprint {found.fingerprint[:FINGERPRINT_DIGITS]}); energies relative to {short(found.zero)}"
+        + ("; of stresses the pressure alone is labelled and compared" if found.pressure_only else "")
     )
 
 
