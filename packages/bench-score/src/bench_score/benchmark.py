@@ -159,8 +159,8 @@ class Benchmark:
         pools = threads.read_pools()
         return {
             "level_of_theory": entry.level_of_theory or model.level_of_theory,
-            "num_parameters": model.num_parameters,
-            "cutoff_angstrom": model.cutoff_angstrom,
+            "num_parameters": int(model.num_parameters),
+            "cutoff_angstrom": None if model.cutoff_angstrom is None else float(model.cutoff_angstrom),
             "checkpoint_sha256": model.checkpoint_sha256,
             "trusted": model.trusted,
             "num_processes": with_others.size,
