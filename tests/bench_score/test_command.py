@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shlex
 import shutil
 import signal
@@ -54,7 +55,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, subprocess.Co
 
 def test_a_run_prints_its_table_and_leaves_a_bundle(whole: tuple[Path, subprocess.CompletedProcess[str]]) -> None:
     folder, done = whole
-    assert_said(done, ExitCode.OK, "energy_mae", "[eV/atom]", "The run: ", "12 of 12", "bench_core report ")
+    assert_said(done, ExitCode.OK, "energy_mae", "[eV/atom]", "The run: ", "12 of 12", "bench report ")
     assert list(rows(folder / "out")) == ["perfect", "noisy", "offset"]
     assert parts(folder / "out") == {"perfect", "noisy", "offset"}
 
@@ -362,13 +363,18 @@ def test_an_interrupted_run_keeps_what_is_done_and_says_how_to_go_on(tmp_path: P
     process.send_signal(number)
     out, err = process.communicate(timeout=30)
     assert process.returncode == ExitCode.INTERRUPTED, out + err
-    assert f"what was scored is kept. Go on with: {sys.executable}" in err
-    (again,) = [line.partition("Go on with: ")[2] for line in err.splitlines() if "Go on with: " in line]
+    (again,) = re.findall(r"what was scored is kept. Go on with: bench (.+)", err)
     assert "Traceback" not in err
     assert_gone(below)
     done = parts(tmp_path / "out")
     assert "model-0" in done
-    resumed = subprocess.run([*shlex.split(again), "--here"], cwd=tmp_path, capture_output=True, text=True, check=False)
+    resumed = subprocess.run(
+        [sys.executable, "-m", "bench_core", *shlex.split(again), "--here"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert_said(resumed, ExitCode.OK)
     assert all(calls(tmp_path)[f"calls-0 some[{index}]"] == 1 for index in range(12))
 
