@@ -107,6 +107,7 @@ class Benchmark:
         family = find_family(entry.family)
         model = family.load(entry, "cuda" if config.device == "gpu" else "cpu")
         load_sec = time.perf_counter() - began
+        threads.limit_pools(config.threads)
         lists = None
         if model.cutoff_angstrom is not None:
             lists = neighbour_lists(
