@@ -181,6 +181,12 @@ def scored(original_scores: Path, tmp_path: Path) -> Path:
     return shutil.copytree(original_scores, tmp_path / "scored")
 
 
+def test_a_run_that_is_not_finished_says_how_it_goes_on(scored: Path) -> None:
+    (scored / COMMITTED).unlink()
+    (scored / "parts").mkdir()
+    assert f"score --config {scored / CONFIG} --resume" in refusal(scored)
+
+
 def test_a_run_that_scored_models_is_a_bundle(scored: Path) -> None:
     found = load_bundle(scored)
     assert not found.results

@@ -2,6 +2,8 @@
 
 import json
 import os
+import re
+import shlex
 import shutil
 import signal
 import subprocess
@@ -53,7 +55,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, subprocess.Co
 
 def test_a_run_prints_its_table_and_leaves_a_bundle(whole: tuple[Path, subprocess.CompletedProcess[str]]) -> None:
     folder, done = whole
-    assert_said(done, ExitCode.OK, "energy_mae [eV/atom]", "The run: ", "12 of 12")
+    assert_said(done, ExitCode.OK, "energy_mae", "[eV/atom]", "The run: ", "12 of 12", "bench report ")
     assert list(rows(folder / "out")) == ["perfect", "noisy", "offset"]
     assert parts(folder / "out") == {"perfect", "noisy", "offset"}
 
@@ -127,7 +129,7 @@ def test_a_family_alone_is_a_run_of_its_own(tmp_path: Path) -> None:
 def test_set_replaces_what_the_file_says(tmp_path: Path) -> None:
     arguments = ["--set", "models.0.label=renamed", "--set", "units.energy=meV", "--set", 'output.formats=["md"]']
     config = raw_config([model("offset", offset=0.25)], output={"dir": "out"})
-    assert_said(run(tmp_path, config, *arguments), ExitCode.OK, "energy_mae [meV/atom]")
+    assert_said(run(tmp_path, config, *arguments), ExitCode.OK, "[meV/atom]")
     assert "250.0" in (tmp_path / "out" / "scores.md").read_text()
     assert not (tmp_path / "out" / "scores.csv").exists()
 
@@ -261,6 +263,16 @@ def test_models_are_chosen_by_label_and_place(tmp_path: Path) -> None:
     assert parts(tmp_path / "out") == {"offset", "perfect"}
 
 
+def test_a_shard_that_is_resumed_scores_what_is_missing_alone(tmp_path: Path) -> None:
+    calls = tmp_path / "calls"
+    config = raw_config([model("perfect", calls=str(calls)), model("offset")], output={"dir": "out"})
+    assert_said(run(tmp_path, config, "--models", "perfect"), ExitCode.OK)
+    assert_said(run(tmp_path, config, "--shard", "1/1", "--resume"), ExitCode.OK, "perfect", "offset")
+    assert len(calls.read_text().splitlines()) == 12
+    assert_said(run(tmp_path, config, "--models", "perfect"), ExitCode.OK)
+    assert len(calls.read_text().splitlines()) == 24  # who names a model has it scored
+
+
 def test_a_part_of_another_configuration_is_refused_by_name(tmp_path: Path) -> None:
     assert_said(run(tmp_path, THREE, "--models", "perfect"), ExitCode.OK)
     done = run(tmp_path, THREE | {"metrics": {"energy": ["mae"]}}, "--merge")
@@ -351,12 +363,19 @@ def test_an_interrupted_run_keeps_what_is_done_and_says_how_to_go_on(tmp_path: P
     process.send_signal(number)
     out, err = process.communicate(timeout=30)
     assert process.returncode == ExitCode.INTERRUPTED, out + err
-    assert "what was scored is kept. Go on by: --resume --output" in err
+    (again,) = re.findall(r"what was scored is kept. Go on with: bench (.+)", err)
     assert "Traceback" not in err
     assert_gone(below)
     done = parts(tmp_path / "out")
     assert "model-0" in done
-    assert_said(run(tmp_path, slow(tmp_path), "--resume"), ExitCode.OK)
+    resumed = subprocess.run(
+        [sys.executable, "-m", "bench_core", *shlex.split(again), "--here"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert_said(resumed, ExitCode.OK)
     assert all(calls(tmp_path)[f"calls-0 some[{index}]"] == 1 for index in range(12))
 
 

@@ -118,8 +118,8 @@ def test_nothing_of_a_model_that_was_given_up_lives_on(bad: tuple[Path, dict[str
 
 
 def test_a_model_that_is_slow_and_says_so_is_not_given_up(tmp_path: Path) -> None:
-    slow = model("perfect", sec_per_batch=0.4)
-    config = make_config(tmp_path, [slow], timeout_sec=1.5, data={"test": "some.xyz", "batch_size": 1})
+    slow = model("perfect", sec_per_batch=0.5)
+    config = make_config(tmp_path, [slow], timeout_sec=4.0, data={"test": "some.xyz", "batch_size": 1})
     conducted(config, tmp_path)
     assert rows(config)["perfect"].status is Status.OK  # 12 batches take longer than the limit
 

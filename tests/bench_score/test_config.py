@@ -105,6 +105,7 @@ def test_a_registered_metric_is_known_by_its_name(monkeypatch: pytest.MonkeyPatc
         ({"name": "mae", "function": "a:b"}, "no built-in metric's name"),
         ({"name": "q95", "function": "a:b"}, "no built-in metric's name"),
         ({"name": "My Own", "function": "a:b"}, "small letters"),
+        ({"name": "mae_low", "function": "a:b"}, "none that ends with _low"),
         ({"name": "own", "function": "a.b"}, "function is written module:function"),
         ({"name": "own", "function": "a:b; import os"}, "function is written module:function"),
         ({"name": "own", "function": "../a:b"}, "function is written module:function"),

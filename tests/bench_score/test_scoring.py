@@ -431,6 +431,15 @@ def test_a_row_says_what_it_is_of(folder: Path) -> None:
     assert row.timing.peak_rss_bytes
 
 
+@pytest.mark.parametrize("count", [1, 2])
+def test_threads_are_asked_for_in_a_process_whose_environment_did_not(folder: Path, count: int) -> None:
+    conditions = scored(folder, "perfect", threads=count).conditions
+    assert conditions is not None
+    assert conditions.threads_asked == count
+    assert conditions.threads_read
+    assert set(conditions.threads_read.values()) == {count}
+
+
 def test_what_the_configuration_says_of_a_models_theory_counts_more_than_its_own_word(folder: Path) -> None:
     config = make_config(folder, [model("perfect", level_of_theory="PBE") | {"level_of_theory": "r2SCAN"}])
     assert rows_of(config, folder)[0].level_of_theory == "r2SCAN"

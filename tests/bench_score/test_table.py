@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from bench_core.results import Status
+from bench_core.results import Conditions, Status
 from bench_core.scores import Coverage, ModelTiming, Score, ScoredData, ScoreResult
 from bench_score.config import parse_config
 from bench_score.table import build_table, column_units, digits
@@ -153,6 +153,23 @@ def test_times_beside_others_are_marked() -> None:
     (found,) = cells([row("one", score(0.5), timing=ModelTiming(0.1, 0.1, 0.1, 0.1, 3))])
     assert found["time [ms/structure]"].note == "3 models were scored at once"
     assert found["peak memory [MB]"].text == ""
+
+
+def test_threads_that_were_not_as_asked_are_told_beside_the_time() -> None:
+    conditions = Conditions(
+        python="3.11",
+        platform="Linux",
+        cpu="some",
+        device="cpu",
+        threads_asked=1,
+        threads_read={"blas.0": 2, "openmp.1": 1},
+        affinity=(0, 1),
+        isolation="spawn",
+        lock_sha256=None,
+        shared_versions={},
+    )
+    (found,) = cells([row("one", score(0.5), conditions=conditions)])
+    assert found["time [ms/structure]"].note == "asked for 1 threads, and blas.0 answers 2"
 
 
 def test_units_are_the_rows_where_there_are_any_and_else_what_they_would_be() -> None:

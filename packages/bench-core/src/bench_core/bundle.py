@@ -38,6 +38,7 @@ ENVIRONMENT = "environment.json"
 OUTPUTS = "outputs"
 PUBLICATION = "publication.json"  # in a published run, which has no journal
 LOCK = ".lock"
+PARTS = "parts"  # of a run that scores models
 BUNDLE_VERSION = 1
 
 Read = TypeVar("Read")
@@ -220,10 +221,9 @@ def _compare(path: Path) -> Commitment:
     if not is_committed(path) and not (path / CONFIG).exists():
         raise BenchError(f"{path}: is no run: there is neither {COMMITTED} nor {CONFIG}", ExitCode.BUNDLE)
     if not is_committed(path):
-        raise BenchError(
-            f"{path}: not committed: the run did not finish. Go on with: {command('run', '--resume', path)}",
-            ExitCode.BUNDLE,
-        )
+        scored = (path / PARTS).is_dir()
+        again = command("score", "--config", path / CONFIG, "--resume") if scored else command("run", "--resume", path)
+        raise BenchError(f"{path}: not committed: the run did not finish. Go on with: {again}", ExitCode.BUNDLE)
     commitment = _read_json(path / COMMITTED, Commitment)
     if commitment.bundle_version != BUNDLE_VERSION:
         raise BenchError(

@@ -29,6 +29,13 @@ def read_pools() -> dict[str, int]:
     return {f"{pool['internal_api']}.{i}": int(pool["num_threads"]) for i, pool in enumerate(pools)}
 
 
+def limit_pools(threads: int) -> None:
+    """Ask the pools that are loaded already, in a process whose environment did not."""
+    from threadpoolctl import threadpool_limits
+
+    threadpool_limits(threads)  # for good: nothing takes it back
+
+
 def disagreements(asked: int, read: Mapping[str, int]) -> list[str]:
     """One phrase for each pool that answers another number than was asked for."""
     return [f"{pool} answers {answer}" for pool, answer in read.items() if answer != asked]

@@ -107,6 +107,7 @@ class Benchmark:
         family = find_family(entry.family)
         model = family.load(entry, "cuda" if config.device == "gpu" else "cpu")
         load_sec = time.perf_counter() - began
+        threads.limit_pools(config.threads)
         lists = None
         if model.cutoff_angstrom is not None:
             lists = neighbour_lists(
@@ -159,8 +160,8 @@ class Benchmark:
         pools = threads.read_pools()
         return {
             "level_of_theory": entry.level_of_theory or model.level_of_theory,
-            "num_parameters": model.num_parameters,
-            "cutoff_angstrom": model.cutoff_angstrom,
+            "num_parameters": int(model.num_parameters),
+            "cutoff_angstrom": None if model.cutoff_angstrom is None else float(model.cutoff_angstrom),
             "checkpoint_sha256": model.checkpoint_sha256,
             "trusted": model.trusted,
             "num_processes": with_others.size,

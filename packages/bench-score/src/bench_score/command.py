@@ -143,7 +143,9 @@ def _merge(config: ScoreConfig) -> int:
 
 
 def _conduct(config: ScoreConfig, args: argparse.Namespace) -> int:
+    from bench_core.bundle import CONFIG
     from bench_core.device import require
+    from bench_core.invocation import command
 
     from bench_score import conductor, parts, runner, scoring
     from bench_score.finish import begin, finish
@@ -155,7 +157,7 @@ def _conduct(config: ScoreConfig, args: argparse.Namespace) -> int:
     if some or args.resume:
         parts.output_folder(config)  # has to be said, or parts would not meet
     config = runner.with_output(config)
-    entries = select_entries(config, args.models, args.shard)
+    entries = chosen = select_entries(config, args.models, args.shard)
     folder = parts.output_folder(config)
     dataset = load_dataset(config.data)
     scoring.check(config, dataset)
@@ -166,8 +168,8 @@ def _conduct(config: ScoreConfig, args: argparse.Namespace) -> int:
             raise BenchError(
                 f"{folder}: is not empty; go on with it by adding --resume, or choose another --output", ExitCode.OUTPUT
             )
-        if not some:
-            done = parts.labels_done(parts.merge_parts(config, dataset.fingerprint))
+        done = parts.labels_done(parts.merge_parts(config, dataset.fingerprint))
+        if args.resume or not some:
             entries = tuple(entry for entry in entries if entry.label not in done)
         root = _root()
         interpreters = runner.here(entries) if args.here or root is None else _managed(root, entries)
@@ -185,14 +187,12 @@ def _conduct(config: ScoreConfig, args: argparse.Namespace) -> int:
                     gpus=gpus,
                 )
             except KeyboardInterrupt:
-                print(
-                    f"bench: interrupted; what was scored is kept. Go on by: --resume --output {folder}",
-                    file=sys.stderr,
-                )
+                again = command("score", "--config", folder / CONFIG, "--resume")
+                print(f"bench: interrupted; what was scored is kept. Go on with: {again}", file=sys.stderr)
                 return int(ExitCode.INTERRUPTED)
         merged = parts.merge_parts(config, dataset.fingerprint)
         if some:
-            return _part_written(config, entries, merged)
+            return _part_written(config, chosen, merged)
         finish(config, merged.rows, complete=not merged.missing)
     return _end(config, merged.rows, merged.missing)
 
@@ -272,6 +272,8 @@ def _part_written(config: ScoreConfig, entries: Sequence[Entry], merged: Any) ->
 
 
 def _end(config: ScoreConfig, rows: Sequence[ScoreResult], missing: Sequence[str]) -> int:
+    from bench_core.invocation import command
+
     print(_shown(config, rows))
     for row in rows:
         if row.status is not Status.OK:
@@ -279,18 +281,20 @@ def _end(config: ScoreConfig, rows: Sequence[ScoreResult], missing: Sequence[str
     if missing:
         print(f"Not scored yet, and not in the table: {terminal.visible(', '.join(missing))}")
         return int(ExitCode.MISSING_PART)
-    print(f"The run: {config.output.dir}\nTables and pictures: bench report {config.output.dir}")
+    print(f"The run: {config.output.dir}\nTables and pictures: {command('report', Path(str(config.output.dir)))}")
     return int(ExitCode.OK if all(row.status is Status.OK for row in rows) else ExitCode.INCOMPLETE)
 
 
 def _shown(config: ScoreConfig, rows: Sequence[ScoreResult]) -> str:
-    """The table for a terminal: no intervals, which the files have."""
+    """The table for a terminal: units under the names, and no intervals, which the files have."""
     from bench_score.table import FACTS, build_table
 
     table = build_table(config, rows)
     kept = [i for i, name in enumerate(table.heads) if name not in FACTS[1:4]]
     heads = [table.heads[i] for i in kept]
     body = [[f"{row[i].text}{'*' if row[i].best else ''}" for i in kept] for row in table.rows]
-    lines = aligned(heads, body, right=heads[1:])
+    names, units = zip(*(head.partition(" [")[::2] for head in heads), strict=True)
+    under = [f"[{unit}" if unit else "" for unit in units]
+    lines = aligned(names, [under, *body], right=names[1:])
     starred = any(cell.best for row in table.rows for cell in row)
     return terminal.visible("\n".join([*lines, *(["* best, its interval apart from all others"] if starred else [])]))

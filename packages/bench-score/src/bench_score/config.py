@@ -36,6 +36,7 @@ LABEL_LENGTH = 100
 # Files of a run that a table must not be called, and how a file is called that is read as a result.
 RESERVED = frozenset({"environment", "resolved_config", "committed"})
 RESULTS = "_results"
+BESIDE = ("_low", "_high", "_num_structures")  # columns that stand beside a metric's own
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
 
@@ -393,9 +394,10 @@ def _check_labels(labels: Sequence[str], source: str) -> None:
 def _check_metrics(config: ScoreConfig, source: str) -> None:
     own = [metric.name for metric in config.custom_metrics]
     for name in own:
-        if is_built_in(name) or not re.fullmatch(r"[a-z][a-z0-9_]*", name):
+        if is_built_in(name) or not re.fullmatch(r"[a-z][a-z0-9_]*", name) or name.endswith(BESIDE):
             raise BenchError(
-                f"{source}: custom metric {name!r}: small letters, digits and '_', and no built-in metric's name"
+                f"{source}: custom metric {name!r}: small letters, digits and '_', no built-in metric's name, and none "
+                f"that ends with {', '.join(BESIDE)}"
             )
     for metric in config.custom_metrics:
         module, colon, function = metric.function.partition(":")

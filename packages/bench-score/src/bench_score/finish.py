@@ -13,7 +13,7 @@ from bench_core.machine import describe_machine
 from bench_core.scores import SUFFIX, ScoreResult, write_score
 
 from bench_score.config import ScoreConfig, config_sha256, dump_config, file_stem, load_config
-from bench_score.parts import FOLDER, data_folder, output_folder
+from bench_score.parts import data_folder, output_folder
 from bench_score.writers import find_writer, write_report
 
 
@@ -44,7 +44,7 @@ def begin(config: ScoreConfig, root: Path | None) -> None:
 def _is_foreign(folder: Path) -> bool:
     """Whether there is something in a folder, and no part. Hidden files are locks, or about to be renamed."""
     names = {path.name for path in folder.iterdir()} if folder.is_dir() else set()
-    return FOLDER not in names and any(not name.startswith(".") for name in names)
+    return bundle.PARTS not in names and any(not name.startswith(".") for name in names)
 
 
 def _check_same(path: Path, config: ScoreConfig) -> None:

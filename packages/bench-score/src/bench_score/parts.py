@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import msgspec
+from bench_core.bundle import PARTS
 from bench_core.errors import BenchError, ExitCode
 from bench_core.files import sha256_bytes, write_atomically
 from bench_core.results import MAX_FILE_BYTES, Status, Strict
@@ -18,7 +19,6 @@ from bench_score.config import ScoreConfig, config_sha256, file_stem
 from bench_score.identity import code_sha256
 from bench_score.model import Entry
 
-FOLDER = "parts"
 LOGS = "logs"
 PART_VERSION = 1
 _DIFFERENCES = {
@@ -66,7 +66,7 @@ def output_folder(config: ScoreConfig) -> Path:
 def data_folder(config: ScoreConfig, dataset: str) -> Path:
     """Where the scores on a dataset are: a folder of its name that no folder or file of the run can have."""
     stem = file_stem(dataset)
-    if stem.lower() in {FOLDER, LOGS} or "." in stem:
+    if stem.lower() in {PARTS, LOGS} or "." in stem:
         stem = f"{stem.replace('.', '_')}-{sha256_bytes(dataset.encode())[:6]}"
     return output_folder(config) / stem
 
@@ -94,7 +94,7 @@ def write_part(config: ScoreConfig, rows: Sequence[ScoreResult], tag: str) -> Pa
         code_sha256=code_sha256(),
         created_at=datetime.now(UTC).isoformat(timespec="microseconds"),
     )
-    path = output_folder(config) / FOLDER / f"{tag}.json"
+    path = output_folder(config) / PARTS / f"{tag}.json"
     write_atomically(path, msgspec.json.format(msgspec.json.encode(Part(header=header, rows=tuple(rows))), indent=1))
     return path
 
@@ -107,7 +107,7 @@ def merge_parts(config: ScoreConfig, data_sha256: str | None = None) -> Merged:
     Raises:
         BenchError: a part cannot be read, or was made under another configuration, on other data or by other code.
     """
-    folder = output_folder(config) / FOLDER
+    folder = output_folder(config) / PARTS
     best: dict[str, tuple[bool, str, ScoreResult]] = {}
     data = data_sha256
     for path in sorted(folder.glob("*.json")):

@@ -6,6 +6,7 @@ from typing import NamedTuple
 from bench_core.ranking import best_label
 from bench_core.results import Status
 from bench_core.scores import ScoreResult
+from bench_core.threads import disagreements
 
 from bench_score.config import ScoreConfig
 from bench_score.units import unit_of_column
@@ -68,10 +69,19 @@ def _row(row: ScoreResult, columns: Sequence[str], best: dict[str, str | None]) 
     cells = tuple(_score(row, column, best[column] == row.label) for column in columns)
     timing = row.timing
     assert timing is not None
-    beside = f"{timing.at_once} models were scored at once" if timing.at_once > 1 else ""
-    sec = Cell(digits(timing.median_sec_per_structure * 1000), note=beside)
+    sec = Cell(digits(timing.median_sec_per_structure * 1000), note="; ".join(_what_bears_on_time(row)))
     peak = "" if timing.peak_rss_bytes is None else f"{timing.peak_rss_bytes / 1e6:.0f}"
     return (*facts, *cells, sec, Cell(peak))
+
+
+def _what_bears_on_time(row: ScoreResult) -> list[str]:
+    found = []
+    if row.timing and row.timing.at_once > 1:
+        found.append(f"{row.timing.at_once} models were scored at once")
+    if row.conditions:
+        wrong = disagreements(row.conditions.threads_asked, row.conditions.threads_read)
+        found += [f"asked for {row.conditions.threads_asked} threads, and {', '.join(wrong)}"] if wrong else []
+    return found
 
 
 def _score(row: ScoreResult, column: str, best: bool) -> Cell:
