@@ -243,14 +243,29 @@ def test_the_newest_run_is_of_either_kind(checkout: Path) -> None:
     assert reported() == ["newer"]
 
 
-def test_documents_are_made_of_the_newest_speeds(checkout: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    a_run(checkout, "speeds", day=1)
-    scores = a_scored_run(checkout, "scores", day=2)
-    assert main(["report", "--docs", "--plots", "none"]) == 0
-    assert "| Resize" in (checkout / "README.md").read_text()
-    assert main(["report", "--check"]) == 0
-    assert main(["report", "--docs", str(scores)]) == ExitCode.USAGE
-    assert "--docs does not go with" in capsys.readouterr().err
+def test_documents_hold_speeds_and_scores_each_in_their_own_blocks(checkout: Path) -> None:
+    speeds, scores = a_run(checkout, "speeds", day=1), a_scored_run(checkout, "scores", day=2)
+    for name in ("README.md", DETAILS):
+        path = checkout / name
+        path.write_text(path.read_text() + "<!-- results:begin scores -->\n<!-- results:end scores -->\n")
+    assert main(["report", "--docs", "--plots", "none", str(speeds), str(scores)]) == 0
+    for name in ("README.md", DETAILS):
+        before, _, after = (checkout / name).read_text().partition("<!-- results:begin scores -->")
+        assert "| Resize" in before
+        assert "energy_mae" not in before
+        assert "energy_mae" in after
+        assert "| Resize" not in after
+    assert main(["report", "--check", str(speeds), str(scores)]) == 0
+
+
+def test_runs_of_one_kind_leave_the_other_kinds_blocks_as_they_are(checkout: Path) -> None:
+    speeds = a_run(checkout, "speeds")
+    readme = checkout / "README.md"
+    kept = "<!-- results:begin scores -->\n\nkept\n\n<!-- results:end scores -->\n"
+    readme.write_text(readme.read_text() + kept)
+    assert main(["report", "--docs", "--plots", "none", str(speeds)]) == 0
+    assert readme.read_text().endswith(kept)
+    assert main(["report", "--check", str(speeds)]) == 0
 
 
 def test_a_report_of_scores_is_written_with_charts_and_printed(

@@ -71,7 +71,7 @@ def run(args: argparse.Namespace) -> int:
     check_formats(plots)
     for name in formats:
         find_writer(name)
-    bundles = [load_bundle(path) for path in args.runs or [_newest(args)]]
+    bundles = [load_bundle(path) for path in args.runs or [_newest(find_root())]]
     _refuse_inapplicable(args, bundles)
     options = Options(
         unit=UNITS[args.unit],
@@ -127,13 +127,6 @@ def _refuse_inapplicable(args: argparse.Namespace, bundles: "Sequence[Bundle]") 
     """
     from bench_core.errors import BenchError
 
-    scored = [bundle for bundle in bundles if bundle.scores]
-    documents = "--docs" if args.docs else "--check" if args.check else None
-    if documents and scored:
-        raise BenchError(
-            f"{documents} does not go with {scored[0].path}: README.md and docs/results.md hold speeds, and this run "
-            "holds scores of models; leave it out"
-        )
     if any(bundle.results for bundle in bundles):
         return
     for flag, given in (
@@ -156,7 +149,7 @@ def _check(root: Path, report: "Report") -> int:
     from bench_report.documents import outdated_blocks
     from bench_report.sections import run_ids
 
-    runs = ", ".join(run_ids([part.section for part in report.parts]))
+    runs = ", ".join(run_ids([part.section for part in report.all_parts]))
     outdated = outdated_blocks(root, report)
     if outdated:
         raise BenchError(
@@ -168,12 +161,9 @@ def _check(root: Path, report: "Report") -> int:
     return 0
 
 
-def _newest(args: argparse.Namespace) -> Path:
-    """The newest run; for documents, which hold speeds, the newest of those."""
-    from bench_core.matrix import find_root
-
-    root = find_root()
-    return newest_run(root / RUNS) if args.docs or args.check else newest_run(root / RUNS, root / SCORE_RUNS)
+def _newest(root: Path) -> Path:
+    """The newest run of either kind."""
+    return newest_run(root / RUNS, root / SCORE_RUNS)
 
 
 def newest_run(*folders: Path) -> Path:

@@ -5,7 +5,7 @@
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from bench_core.errors import BenchError
@@ -14,16 +14,23 @@ from bench_core.files import write_atomically
 from bench_report import markdown
 from bench_report.report import Report
 
+README = "README.md"
 DETAILS = "docs/results.md"
+# Every block there is; a report of one kind of runs leaves the other kind's as they are.
+BLOCKS = {README: ("summary", "scores"), DETAILS: ("tables", "scores")}
 _MARKER = re.compile(r"<!-- results:(begin|end) (\S+) -->")
 
 
 def blocks(report: Report) -> dict[str, dict[str, str]]:
     """What a report puts where: document -> block name -> Markdown."""
-    return {
-        "README.md": {"summary": markdown.summary(report, DETAILS)},
-        DETAILS: {"tables": markdown.tables(report)},
-    }
+    found: dict[str, dict[str, str]] = {README: {}, DETAILS: {}}
+    if report.parts:
+        found[README]["summary"] = markdown.summary(report, DETAILS)
+        found[DETAILS]["tables"] = markdown.speed_tables(report)
+    if report.score_parts:
+        found[README]["scores"] = markdown.score_summary(report, DETAILS)
+        found[DETAILS]["scores"] = markdown.score_tables(report)
+    return found
 
 
 def update_documents(root: Path, report: Report) -> list[Path]:
@@ -38,7 +45,7 @@ def update_documents(root: Path, report: Report) -> list[Path]:
     for name, contents in blocks(report).items():
         path = root / name
         before = _read(path)
-        after = replace_blocks(before, contents, path)
+        after = replace_blocks(before, contents, path, BLOCKS[name])
         if after != before:
             changed[path] = after
     for path, text in changed.items():
@@ -56,7 +63,7 @@ def outdated_blocks(root: Path, report: Report) -> list[str]:
     for name, contents in blocks(report).items():
         path = root / name
         text = _read(path)
-        whole = replace_blocks(text, contents, path)
+        whole = replace_blocks(text, contents, path, BLOCKS[name])
         if whole != text:
             now, then = _spans(text, path), _spans(whole, path)
             found += [
@@ -67,8 +74,8 @@ def outdated_blocks(root: Path, report: Report) -> list[str]:
     return found
 
 
-def replace_blocks(text: str, contents: Mapping[str, str], path: Path) -> str:
-    """`text` with each named block replaced. `path` is for messages.
+def replace_blocks(text: str, contents: Mapping[str, str], path: Path, known: Sequence[str] = ()) -> str:
+    """`text` with each named block replaced; those of `known` may stand there too. `path` is for messages.
 
     Raises:
         BenchError: naming the file and the marker that is wrong.
@@ -81,9 +88,9 @@ def replace_blocks(text: str, contents: Mapping[str, str], path: Path) -> str:
                 f"<!-- results:end {name} --> where the results should stand"
             )
     for name in spans:
-        if name not in contents:
-            known = ", ".join(contents)
-            raise BenchError(f"{path}: nothing is made for the marker <!-- results:begin {name} -->; known: {known}")
+        if name not in contents and name not in known:
+            listed = ", ".join(dict.fromkeys([*contents, *known]))
+            raise BenchError(f"{path}: nothing is made for the marker <!-- results:begin {name} -->; known: {listed}")
     for name in sorted(contents, key=lambda name: spans[name][0], reverse=True):
         begin, end = spans[name]
         text = f"{text[:begin]}\n\n{contents[name].strip()}\n\n{text[end:]}"

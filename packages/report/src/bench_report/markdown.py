@@ -2,9 +2,14 @@
 
 from collections.abc import Iterator, Sequence
 
+import msgspec
+
 from bench_report.environments import environment_table
 from bench_report.figures import SPACE
 from bench_report.report import Part, Report, compact_sheet
+from bench_report.scores.part import ScorePart
+from bench_report.scores.sections import ScoreSection
+from bench_report.sections import Section
 from bench_report.table import Cell, Sheet, Table, visible
 
 JOINER = "\u2060"  # has no width, and no line is broken at it
@@ -20,15 +25,21 @@ def render(report: Report) -> str:
 
 def tables(report: Report) -> str:
     """How to read, every section with its highlights, tables and footnotes, then what the runs were made on."""
-    lines = list(_paragraphs(report.how_to_read))
-    for part in report.parts:
-        lines += [f"## {escape(part.sheet.title)}", "", *_bullets(part.highlights), *_sheet(part.sheet)]
-    lines += _paragraphs(report.how_to_read_scores)
-    for scored in report.score_parts:
-        lines += [f"## {escape(scored.sheet.title)}", "", *_bullets(scored.highlights), *_sheet(scored.sheet)]
-    environment = environment_table(report.sections)
-    lines += [f"## {environment.title}", "", *table_lines(environment), ""]
-    return _joined(lines)
+    speeds = _sections(report.how_to_read, report.parts)
+    scores = _sections(report.how_to_read_scores, report.score_parts)
+    return _joined([*speeds, *scores, *_environment(report.sections)])
+
+
+def speed_tables(report: Report) -> str:
+    """The same of speeds alone."""
+    sections = [part.section for part in report.parts]
+    return _joined([*_sections(report.how_to_read, report.parts), *_environment(sections)])
+
+
+def score_tables(report: Report) -> str:
+    """The same of scores alone."""
+    sections = [part.section for part in report.score_parts]
+    return _joined([*_sections(report.how_to_read_scores, report.score_parts), *_environment(sections)])
 
 
 def summary(report: Report, more: str) -> str:
@@ -38,6 +49,15 @@ def summary(report: Report, more: str) -> str:
         lines += _part_of_summary(part, compact_sheet(part, report.options))
     lines += _paragraphs(report.how_to_read[:2])  # its table shows no ratios
     return _joined([*lines, f"All rows, the ratios and what could not be measured: [{more}]({more})."])
+
+
+def score_summary(report: Report, more: str) -> str:
+    """What scored best, and the table of scores; `more` has the comparison in pairs and the rest."""
+    lines: list[str] = []
+    for part in report.score_parts:
+        lines += (f"**{escape(part.sheet.title)}**", "", *_bullets(part.highlights))
+        lines += _sheet(msgspec.structs.replace(part.sheet, tables=part.sheet.tables[:1]))
+    return _joined([*lines, f"How to read it, models in pairs and where they ran: [{more}]({more})."])
 
 
 def escape(text: str) -> str:
@@ -53,6 +73,17 @@ def table_lines(table: Table) -> list[str]:
     head, *lines = [_line(row, widths) for row in grid]
     rule = ["-" * widths[0], *("-" * (width - 1) + ":" for width in widths[1:])]
     return [head, f"| {' | '.join(rule)} |", *lines]
+
+
+def _sections(how_to_read: Sequence[str], parts: Sequence[Part | ScorePart]) -> Iterator[str]:
+    yield from _paragraphs(how_to_read)
+    for part in parts:
+        yield from (f"## {escape(part.sheet.title)}", "", *_bullets(part.highlights), *_sheet(part.sheet))
+
+
+def _environment(sections: Sequence[Section | ScoreSection]) -> Iterator[str]:
+    environment = environment_table(sections)
+    yield from (f"## {environment.title}", "", *table_lines(environment), "")
 
 
 def _part_of_summary(part: Part, sheet: Sheet) -> Iterator[str]:
