@@ -252,8 +252,8 @@ def test_documents_hold_speeds_and_scores_each_in_their_own_blocks(checkout: Pat
     for name in ("README.md", DETAILS):
         before, _, after = (checkout / name).read_text().partition("<!-- results:begin scores -->")
         assert "| Resize" in before
-        assert "energy_mae" not in before
-        assert "energy_mae" in after
+        assert "meV/atom" not in before
+        assert "meV/atom" in after
         assert "| Resize" not in after
     assert main(["report", "--check", str(speeds), str(scores)]) == 0
 

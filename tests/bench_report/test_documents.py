@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 from bench_core.errors import BenchError
-from bench_report.documents import DETAILS, blocks, outdated_blocks, replace_blocks, update_documents
+from bench_report.documents import BLOCKS, DETAILS, blocks, outdated_blocks, replace_blocks, update_documents
 from bench_report.report import Options, Report, build_report
 
 from tests.bench_report.factory import make_bundle, make_result
@@ -95,7 +95,7 @@ def test_a_document_that_is_not_there_is_named(tmp_path: Path) -> None:
 def test_the_documents_of_this_repository_have_their_markers() -> None:
     root = Path(__file__).parents[2]
     for name, contents in blocks(a_report()).items():
-        replace_blocks((root / name).read_text(encoding="utf-8"), contents, root / name)
+        replace_blocks((root / name).read_text(encoding="utf-8"), contents, root / name, BLOCKS[name])
 
 
 def test_outdated_blocks_are_named_and_current_ones_are_not(tmp_path: Path) -> None:
