@@ -29,6 +29,15 @@ def predictions_are_those_of_its_calculator() -> None:
         assert_like_calculator(CHGNet().load(entry(name), "cpu"), own, _boxed)
 
 
+def a_model_of_total_energies_is_not_taken_for_one_of_energies_per_atom(folder: Path) -> None:
+    network = Network.load(use_device="cpu", verbose=False)
+    network.is_intensive = False
+    network.model_args["is_intensive"] = False
+    torch.save({"model": network.as_dict()}, folder / "total.pth.tar")
+    model = CHGNet().load(entry(str(folder / "total.pth.tar")), "cpu")
+    assert_like_calculator(model, CHGNetCalculator(network, use_device="cpu"), _boxed)
+
+
 def a_model_says_what_it_is() -> None:
     with no_connections() as tried:
         newest, oldest, r2scan = (CHGNet().load(entry(name), "cpu") for name in NAMES)

@@ -99,9 +99,9 @@ class CHGNetModel:
         with torch.set_grad_enabled(want.forces or want.stress), warnings.catch_warnings():
             # The network makes plain numbers of volumes, which it needs for nothing here.
             warnings.filterwarnings("ignore", "Converting a tensor with requires_grad=True to a scalar", UserWarning)
-            per_atom = self._network(graphs, task="e")["e"]
-            sizes = torch.tensor([item.structure.num_atoms for item in batch], device=self._device)
-            energies = per_atom * sizes
+            energies = self._network(graphs, task="e")["e"]
+            if self._network.is_intensive:  # per atom, as all of the package's own are
+                energies = energies * torch.tensor([item.structure.num_atoms for item in batch], device=self._device)
         leaves = [graph.atom_frac_coord for graph in graphs] if want.forces else []
         leaves += [graph.lattice for graph in graphs] if want.stress else []
         slopes = _slopes(energies.sum(), leaves)

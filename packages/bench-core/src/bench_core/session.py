@@ -59,8 +59,11 @@ class Session:
                 ExitCode.ENVIRONMENT,
             )
         self.ready = self._ready()
-        import pyperf  # noqa: F401  before forking, so that no child pays for it
+        # Before forking, so that no child pays for it: the module, and what it asks the platform for its metadata, which
+        # starts a process and is remembered.
+        import pyperf  # noqa: F401
 
+        platform.platform()
         # A collection that walks everything torch imported would land in somebody's timed region, and would copy
         # the pages that children share.
         gc.collect()
