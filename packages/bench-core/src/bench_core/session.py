@@ -59,8 +59,8 @@ class Session:
                 ExitCode.ENVIRONMENT,
             )
         self.ready = self._ready()
-        # Before forking, so that no child pays for it: the module, and what it asks the platform for its metadata, which
-        # starts a process and is remembered.
+        # Before forking, so that no child pays for it: the module, and what it asks the platform, which starts a process
+        # and remembers the answer.
         import pyperf  # noqa: F401
 
         platform.platform()
