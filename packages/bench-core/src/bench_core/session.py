@@ -59,7 +59,7 @@ class Session:
                 ExitCode.ENVIRONMENT,
             )
         self.ready = self._ready()
-        # Before forking, so that no child pays for it: the module, and what it asks the platform, which starts a process
+        # Before forking, so that no child pays: the module, and what it asks the platform, which starts a process
         # and remembers the answer.
         import pyperf  # noqa: F401
 
