@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from bench_core import policy
-from bench_core.errors import BenchError
+from bench_core.errors import BenchError, ExitCode
 from bench_core.results import Status
 from bench_core.scores import ScoreResult, read_predictions, read_structures
 from bench_mock.family import MockModel
@@ -331,6 +331,15 @@ def without(structure: Structure, *labels: str) -> Structure:
     from dataclasses import replace
 
     return replace(structure, **dict.fromkeys(labels))
+
+
+def test_data_without_any_label_that_is_scored_are_refused_before_a_model_is_loaded(folder: Path) -> None:
+    from dataclasses import replace
+
+    bare = tuple(replace(s, energy=None, forces=None, stress=None) for s in dataset_in(folder).structures)
+    with pytest.raises(BenchError, match="no structure has a label of energy") as caught:
+        rows_of(make_config(folder, [model("hangs_at_once")]), folder, dataset=Dataset("bare", bare))
+    assert caught.value.code is ExitCode.DATA
 
 
 def test_equal_labels_have_no_r2(folder: Path) -> None:

@@ -7,6 +7,7 @@ import msgspec
 import numpy as np
 from ase.data import chemical_symbols
 from bench_core import metrics, policy
+from bench_core.errors import BenchError, ExitCode
 from bench_core.metrics import Values
 from bench_core.scores import Coverage, Predictions, Score, Structures
 from bench_core.seeds import derive_seed
@@ -78,8 +79,15 @@ def check(config: ScoreConfig, dataset: Dataset) -> None:
     """What can be known before a model is loaded.
 
     Raises:
-        BenchError: the zero does not fit the data, or there is no such metric.
+        BenchError: the zero does not fit the data, there is no such metric, or the data label nothing that is scored.
     """
+    targets = dict.fromkeys(target for target, _ in config.metrics)
+    if not any(getattr(structure, target) is not None for target in targets for structure in dataset.structures):
+        raise BenchError(
+            f"{dataset.name}: no structure has a label of {' or '.join(targets)}, so there is nothing to score; "
+            f"name the keys that hold them, such as data.{next(iter(targets))} = 'REF_{next(iter(targets))}'",
+            ExitCode.DATA,
+        )
     make_zero(config.atomic_energies, dataset)
     for target, name in config.metrics:
         _metric(config, target, name)
