@@ -27,7 +27,7 @@ from bench_core.scores import (
 )
 from bench_core.session import failed, peak_rss_bytes, shared_versions
 
-from bench_score import scoring, world
+from bench_score import pools, scoring, world
 from bench_score.config import ScoreConfig, config_sha256, file_stem
 from bench_score.dataset import Dataset
 from bench_score.model import Entry, Family, Model, Want
@@ -137,9 +137,10 @@ class Benchmark:
         config = self.config
         began = time.perf_counter()
         family = find_family(entry.family)
+        pools.ask(config.threads)  # loading may work for long
         model = family.load(entry, "cuda" if config.device == "gpu" else "cpu")
         load_sec = time.perf_counter() - began
-        threads.limit_pools(config.threads)
+        pools.require(config.threads)  # once more: the model may have brought pools of its own
         lists = None
         if model.cutoff_angstrom is not None:
             lists = neighbour_lists(
@@ -189,7 +190,6 @@ class Benchmark:
 
     def _described(self, entry: Entry, family: Family, model: Model, with_others: world.World) -> dict[str, Any]:
         config = self.config
-        pools = threads.read_pools()
         return {
             "level_of_theory": entry.level_of_theory or model.level_of_theory,
             "num_parameters": int(model.num_parameters),
@@ -204,7 +204,7 @@ class Benchmark:
                 cpu=cpu_model(),
                 device=config.device,
                 threads_asked=config.threads,
-                threads_read=pools,
+                threads_read=pools.read(),
                 affinity=threads.affinity(),
                 isolation="spawn",
                 lock_sha256=self._lock_sha256,
