@@ -16,7 +16,7 @@ def test_a_process_that_nobody_launched_is_alone_and_needs_no_torch() -> None:
     alone = world.join("cpu")
     assert (alone.rank, alone.size) == (0, 1)
     arrays = {"energy": np.array([1.0, np.nan])}
-    merged = alone.merge(arrays, {"energy": np.array([True, True])})
+    merged = alone.merge("predict", arrays, {"energy": np.array([True, True])})
     assert np.array_equal(merged["energy"], arrays["energy"], equal_nan=True)
     assert alone.tell(["a", "b"]) == ["a", "b"]
     alone.close()

@@ -4,8 +4,11 @@ from pathlib import Path
 
 import bench_score
 import numpy as np
+import torch
 from bench_score.architectures import SHIPPED, Architectures
+from bench_score.benchmark import Benchmark
 from bench_score.checkpoint import read_checkpoint
+from bench_score.config import parse_config
 from bench_score.dataset import read_dataset
 from bench_score.force_stress import ForceStressOutput
 from bench_score.model import Entry, Want
@@ -42,3 +45,23 @@ def it_says_what_it_is() -> None:
 
 def _model() -> ForceStressOutput:
     return Architectures().load(Entry(label=NAME, family="schnet", checkpoint=NAME), "cpu")
+
+
+def torch_is_asked_for_the_threads_of_the_configuration_and_read_back(folder: Path) -> None:
+    before = torch.get_num_threads()
+    raw = {
+        "name": "x",
+        "models": [{"label": "one", "checkpoint": "schnet-ethanol-xtb"}],
+        "data": {"name": "ethanol-xtb"},
+    }
+    try:
+        for count in (3, 1):
+            output = {"dir": str(folder / str(count))}
+            config = parse_config(raw | {"threads": count, "output": output}, base=folder)
+            (row,) = Benchmark(config, cache=folder / "cache").run()
+            assert torch.get_num_threads() == count
+            assert row.conditions is not None
+            assert row.conditions.threads_read["torch"] == count
+            assert set(row.conditions.threads_read.values()) == {count}
+    finally:
+        torch.set_num_threads(before)

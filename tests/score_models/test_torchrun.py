@@ -6,9 +6,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import safetensors.numpy
 from bench_core.bundle import load_bundle
+from bench_core.errors import ExitCode
 from bench_core.matrix import find_root
-from bench_core.scores import read_predictions
+from bench_core.results import Status
+from bench_core.scores import ScoreResult, read_predictions
 from bench_core.threads import thread_environment
 from filelock import FileLock
 
@@ -32,16 +35,83 @@ def runs(shared_folder: Path, schnet_python: Path) -> list[Path]:
             folder.mkdir()
             (folder / "c.toml").write_text(CONFIG % WEIGHTS)
             for processes in PROCESSES:
-                _launch(schnet_python.with_name("torchrun"), folder, processes)
+                _launch(schnet_python.with_name("torchrun"), folder, processes, f"run-{processes}")
     return [folder / f"run-{processes}" for processes in PROCESSES]
 
 
-def _launch(torchrun: Path, folder: Path, processes: int) -> None:
+# An architecture that falls in one of several processes: while it is made, or while it is asked.
+SPRINGS = """
+import os
+
+import torch
+
+
+class Springs(torch.nn.Module):
+    cutoff_angstrom = 3.0
+
+    def __init__(self, stage, rank):
+        super().__init__()
+        self.strength = torch.nn.Parameter(torch.zeros((), dtype=torch.float64))
+        self._stage, self._rank = stage, rank
+        self._fall("load")
+
+    def forward(self, graph):
+        self._fall("predict")
+        energies = torch.zeros(graph.num_structures, dtype=torch.float64)
+        return energies.index_add(0, graph.batch[graph.edge_index[0]], self.strength * graph.distances() ** 2)
+
+    def _fall(self, stage):
+        if (stage, os.environ["RANK"]) == (self._stage, str(self._rank)) and "FALL" in os.environ:
+            raise SystemExit(f"process {self._rank} fell at {stage}")
+
+
+def build(arguments):
+    return Springs(arguments.get("stage"), arguments.get("rank"))
+"""
+FALLS = ("", ", stage = 'load', rank = 0", ", stage = 'predict', rank = 1", ", stage = 'load', rank = 1", "")
+SPRINGS_CONFIG = """
+metrics = ["mae"]
+targets = ["energy", "forces"]
+data = {name = "ethanol-xtb", batch_size = 7}
+"""
+SPRINGS_MODEL = """
+[[models]]
+label = "springs-%d"
+checkpoint = "springs-%d.safetensors"
+architecture = { name = "springs:build"%s }
+"""
+
+
+@pytest.fixture(scope="module")
+def springs(shared_folder: Path, schnet_python: Path) -> list[dict[str, ScoreResult]]:
+    """The same five models in two processes, where none falls and where three do."""
+    folder = shared_folder / "springs"
+    with FileLock(shared_folder / "springs.lock"):
+        if not folder.exists():
+            folder.mkdir()
+            (folder / "springs.py").write_text(SPRINGS)
+            config = SPRINGS_CONFIG
+            for index, fall in enumerate(FALLS):
+                config += SPRINGS_MODEL % (index, index, fall)
+                strength = {"strength": np.array(0.1 * (index + 1))}
+                safetensors.numpy.save_file(strength, folder / f"springs-{index}.safetensors")
+            (folder / "c.toml").write_text(config)
+            torchrun = schnet_python.with_name("torchrun")
+            _launch(torchrun, folder, 2, "whole", PYTHONPATH=str(folder))
+            _launch(torchrun, folder, 2, "fallen", ExitCode.INCOMPLETE, PYTHONPATH=str(folder), FALL="1")
+    return [{row.label: row for row in load_bundle(folder / run).scores.values()} for run in ("whole", "fallen")]
+
+
+def _launch(
+    torchrun: Path, folder: Path, processes: int, run: str, code: ExitCode = ExitCode.OK, **variables: str
+) -> None:
     launched = [str(torchrun), "--nproc-per-node", str(processes), "-m", "bench_score"]
-    told = ["--config", str(folder / "c.toml"), "--output", str(folder / f"run-{processes}")]
-    environment = os.environ | thread_environment(1)
+    told = ["--config", str(folder / "c.toml"), "--output", str(folder / run)]
+    environment = os.environ | thread_environment(1) | variables
     done = subprocess.run([*launched, *told], cwd=folder, env=environment, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
+    # torchrun itself ends with 1, whatever its processes end with.
+    assert bool(done.returncode) is bool(code), done.stderr
+    assert code is ExitCode.OK or f"exitcode  : {int(code)} " in done.stderr, done.stderr
 
 
 def test_sharing_changes_no_digit_of_a_score(runs: list[Path]) -> None:
@@ -77,3 +147,29 @@ def test_a_shared_run_leaves_one_whole_bundle_and_nothing_of_the_other_processes
             "scores.json",
             "scores.md",
         ]
+
+
+@pytest.mark.parametrize(
+    ("index", "words"),
+    [
+        (1, "SystemExit: process 0 fell at load"),
+        (2, "process 1 of 2: SystemExit: process 1 fell at predict"),
+        (3, "process 1 of 2: SystemExit: process 1 fell at load"),
+    ],
+)
+def test_a_model_that_falls_in_one_process_is_a_row_with_that_ones_reason(
+    springs: list[dict[str, ScoreResult]], index: int, words: str
+) -> None:
+    row = springs[1][f"springs-{index}"]
+    assert row.status is Status.ERROR
+    assert row.reason == words
+    assert "Traceback" in str(row.detail) or "springs.py" in str(row.detail)
+
+
+def test_models_after_one_that_fell_in_one_process_have_their_own_numbers(
+    springs: list[dict[str, ScoreResult]],
+) -> None:
+    whole, fallen = springs
+    for index in (0, 4):
+        assert fallen[f"springs-{index}"].scores == whole[f"springs-{index}"].scores
+    assert len({str(row.scores) for row in whole.values()}) == len(FALLS)

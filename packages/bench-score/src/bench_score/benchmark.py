@@ -7,7 +7,7 @@ import traceback
 from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 import numpy as np
@@ -27,17 +27,27 @@ from bench_core.scores import (
 )
 from bench_core.session import failed, peak_rss_bytes, shared_versions
 
-from bench_score import scoring, world
+from bench_score import pools, scoring, world
 from bench_score.config import ScoreConfig, config_sha256, file_stem
 from bench_score.dataset import Dataset
 from bench_score.model import Entry, Family, Model, Want
 from bench_score.neighbours import neighbour_lists
 from bench_score.parts import data_folder, write_part
-from bench_score.prediction import Progress, predict
+from bench_score.prediction import Predicted, Progress, predict
 from bench_score.registry import find_family
 from bench_score.sources import load_dataset
+from bench_score.structure import Neighbours
 
 NOT_YET = ""  # a row's run and time are known once its run is complete
+
+
+class Ready(NamedTuple):
+    """A loaded model, with the neighbour lists it wants."""
+
+    family: Family
+    model: Model
+    lists: Sequence[Neighbours] | None
+    load_sec: float
 
 
 class Benchmark:
@@ -76,7 +86,10 @@ class Benchmark:
         scoring.check(self.config, self.dataset)
         with_others = world.join(self.config.device)
         try:
-            rows = [self._row(entry, with_others) for entry in self.entries]
+            rows = []
+            for place, entry in enumerate(self.entries):
+                rows.append(self._row(f"model {place}", entry, with_others))
+                gc.collect()  # the next model needs the room
         finally:
             with_others.close()
         if with_others.rank != 0:
@@ -86,14 +99,16 @@ class Benchmark:
             write_part(self.config, rows, self.part)
         return rows
 
-    def _row(self, entry: Entry, with_others: world.World) -> ScoreResult:
+    def _row(self, turn: str, entry: Entry, with_others: world.World) -> ScoreResult:
+        """The row of an entry; `turn` is what processes that share the structures compare before they go on."""
         try:
-            return self._scored(entry, with_others)
+            return self._scored(turn, entry, with_others)
         except BenchError as error:
             if error.code in (ExitCode.OUTPUT, ExitCode.BUNDLE):
                 raise
             status = Status.UNAVAILABLE if error.code is ExitCode.ENVIRONMENT else Status.ERROR
-            return failed_row(self.config, self.dataset, entry, status, str(error))
+            detail = error.detail if isinstance(error, world.FailedElsewhere) else None
+            return failed_row(self.config, self.dataset, entry, status, str(error), detail)
         except KeyboardInterrupt:
             raise
         except BaseException as error:  # noqa: BLE001  one bad checkpoint is one row, whatever it raises: sys.exit too
@@ -101,24 +116,43 @@ class Benchmark:
             failure = failed(error)
             return failed_row(self.config, self.dataset, entry, Status.ERROR, failure.reason, failure.detail)
 
-    def _scored(self, entry: Entry, with_others: world.World) -> ScoreResult:
+    def _scored(self, turn: str, entry: Entry, with_others: world.World) -> ScoreResult:
         config, dataset = self.config, self.dataset
         began = time.perf_counter()
+        ready = with_others.together(f"{turn}: load", lambda: self._ready(entry))
+        self._still_here(0, 0)
+        found = predict(
+            *(ready.model, dataset, ready.lists, self._want(), config.data.batch_size, with_others, self._progress),
+            step=f"{turn}: predict",
+        )
+        row = with_others.together(f"{turn}: score", lambda: self._compared(entry, ready, found, with_others))
+        if row.status is Status.OK:
+            row = msgspec.structs.replace(
+                row, timing=self._timing(ready, found, time.perf_counter() - began, with_others)
+            )
+        return row
+
+    def _ready(self, entry: Entry) -> Ready:
+        """The model, and the lists it is asked with."""
+        config = self.config
+        began = time.perf_counter()
         family = find_family(entry.family)
+        pools.ask(config.threads)  # loading may work for long
         model = family.load(entry, "cuda" if config.device == "gpu" else "cpu")
         load_sec = time.perf_counter() - began
-        threads.limit_pools(config.threads)
+        pools.require(config.threads)  # once more: the model may have brought pools of its own
         lists = None
         if model.cutoff_angstrom is not None:
             lists = neighbour_lists(
-                dataset, model.cutoff_angstrom, self._cache, self._still_here, workers=config.data.workers
+                self.dataset, model.cutoff_angstrom, self._cache, self._still_here, workers=config.data.workers
             )
-        want = self._want()
-        self._still_here(0, 0)
-        found = predict(model, dataset, lists, want, config.data.batch_size, with_others, self._progress)
-        cover = scoring.coverage(dataset, model, found)
+        return Ready(family, model, lists, load_sec)
+
+    def _compared(self, entry: Entry, ready: Ready, found: Predicted, with_others: world.World) -> ScoreResult:
+        config, dataset = self.config, self.dataset
+        cover = scoring.coverage(dataset, ready.model, found)
         base = blank_row(config, dataset, entry, Status.OK)
-        described = self._described(entry, family, model, with_others)
+        described = self._described(entry, ready.family, ready.model, with_others)
         if not cover.num_scored:
             reason = cover.failures[0] if cover.failures else "it knows the elements of no structure"
             return _replace(
@@ -128,20 +162,19 @@ class Benchmark:
         scores = scoring.score(config, predictions, self._structures.groups)
         if with_others.rank == 0:
             write_predictions(self.folder / f"{file_stem(entry.label)}{PREDICTIONS_SUFFIX}", predictions)
+        return _replace(base, described, coverage=cover, scores=scores)
+
+    def _timing(self, ready: Ready, found: Predicted, wall_sec: float, with_others: world.World) -> ModelTiming:
         seconds = found.seconds[np.isfinite(found.seconds)]
-        wall_sec = time.perf_counter() - began
-        timing = ModelTiming(
+        return ModelTiming(
             median_sec_per_structure=float(np.median(seconds)),
             predict_sec=float(seconds.sum()),
-            load_sec=load_sec,
+            load_sec=ready.load_sec,
             # Of what other processes predicted meanwhile, this one has waited for its share alone.
-            engine_sec=max(0.0, wall_sec - load_sec - float(seconds.sum()) / with_others.size),
+            engine_sec=max(0.0, wall_sec - ready.load_sec - float(seconds.sum()) / with_others.size),
             at_once=self._at_once * with_others.size,
             peak_rss_bytes=peak_rss_bytes() if len(self.entries) == 1 else None,
         )
-        del model
-        gc.collect()  # the next model needs the room
-        return _replace(base, described, coverage=cover, scores=scores, timing=timing)
 
     def _still_here(self, done: int, total: int) -> None:
         """Say that something was done, and no structure predicted yet."""
@@ -157,7 +190,6 @@ class Benchmark:
 
     def _described(self, entry: Entry, family: Family, model: Model, with_others: world.World) -> dict[str, Any]:
         config = self.config
-        pools = threads.read_pools()
         return {
             "level_of_theory": entry.level_of_theory or model.level_of_theory,
             "num_parameters": int(model.num_parameters),
@@ -172,7 +204,7 @@ class Benchmark:
                 cpu=cpu_model(),
                 device=config.device,
                 threads_asked=config.threads,
-                threads_read=pools,
+                threads_read=pools.read(),
                 affinity=threads.affinity(),
                 isolation="spawn",
                 lock_sha256=self._lock_sha256,

@@ -40,11 +40,13 @@ def predict(
     batch_size: int,
     world: World,
     progress: Progress,
+    step: str = "predict",
 ) -> Predicted:
     """Ask the model for every structure whose elements it knows.
 
     Batches are the same however many processes share them: each takes every `world.size`-th batch. A batch that fails
-    is tried again structure by structure, so that one cannot take its neighbours with it.
+    is tried again structure by structure, so that one cannot take its neighbours with it. `step` names this model's
+    turn: what several processes found is put together only where they are at the same one.
     """
     offsets = atom_offsets(dataset)
     blank = np.full
@@ -60,21 +62,25 @@ def predict(
     failures: list[str] = []
     todo = known_to(model, dataset)
     batches = [todo[start : start + batch_size] for start in range(0, len(todo), batch_size)]
-    done = 0
-    for batch in batches[world.rank :: world.size]:
-        for index, prediction, sec in _ask(model, dataset, lists, want, batch, failures):
-            result["energy"][index], result["seconds"][index] = prediction.energy, sec
-            result["scored"][index] = 1
-            if prediction.forces is not None:
-                result["forces"][offsets[index] : offsets[index + 1]] = prediction.forces
-            if prediction.stress is not None:
-                result["stress"][index] = prediction.stress
-                result["has_stress"][index] = 1
-        mine[batch] = True
-        done += len(batch)
-        progress(min(len(todo), done * world.size), len(todo))
+
+    def ask() -> None:
+        done = 0
+        for batch in batches[world.rank :: world.size]:
+            for index, prediction, sec in _ask(model, dataset, lists, want, batch, failures):
+                result["energy"][index], result["seconds"][index] = prediction.energy, sec
+                result["scored"][index] = 1
+                if prediction.forces is not None:
+                    result["forces"][offsets[index] : offsets[index + 1]] = prediction.forces
+                if prediction.stress is not None:
+                    result["stress"][index] = prediction.stress
+                    result["has_stress"][index] = 1
+            mine[batch] = True
+            done += len(batch)
+            progress(min(len(todo), done * world.size), len(todo))
+
+    world.together(step, ask)
     owned = dict.fromkeys(result, mine) | {"forces": np.repeat(mine, np.diff(offsets))}
-    merged = world.merge(result, owned)
+    merged = world.merge(step, result, owned)
     return Predicted(
         scored=merged["scored"].astype(np.bool_),
         energy=merged["energy"],
