@@ -12,15 +12,18 @@ def sign_of(metric: str) -> int:
     return -1 if metric in HIGHER_IS_BETTER else 1
 
 
-def leader(rows: Sequence[ScoreResult], column: str) -> str | None:
-    """The model whose value is best, whether or not its interval says so; None where no model has one.
-
-    Only models that were scored on the most structures can lead: fewer may be the easier ones.
-    """
+def contenders(rows: Sequence[ScoreResult], column: str) -> tuple[str, ...]:
+    """The models that can lead a column: those that were scored on the most structures, as fewer may be the easier."""
     found = _scored(rows, column)
     most = max((score.num_structures for score in found.values()), default=0)
-    full = {label: score for label, score in found.items() if score.num_structures == most}
-    return min(full, key=lambda label: sign_of(full[label].metric) * (full[label].value or 0.0), default=None)
+    return tuple(label for label, score in found.items() if score.num_structures == most)
+
+
+def leader(rows: Sequence[ScoreResult], column: str) -> str | None:
+    """The contender whose value is best, whether or not its interval says so; None where there is none."""
+    found = _scored(rows, column)
+    able = contenders(rows, column)
+    return min(able, key=lambda label: sign_of(found[label].metric) * (found[label].value or 0.0), default=None)
 
 
 def best_label(rows: Sequence[ScoreResult], column: str) -> str | None:
