@@ -2,9 +2,13 @@
 
 from collections.abc import Sequence
 
+from bench_core.metrics import LARGEST
 from bench_core.scores import Score, ScoreResult
 
 HIGHER_IS_BETTER = frozenset({"r2"})
+# Their intervals have no upper side, since no resample holds a larger error than the sample does: of two models that
+# are alike, one would be apart from the other far more often than 5 % would have it.
+NEVER_BEST = frozenset({LARGEST})
 
 
 def sign_of(metric: str) -> int:
@@ -27,10 +31,13 @@ def leader(rows: Sequence[ScoreResult], column: str) -> str | None:
 
 
 def best_label(rows: Sequence[ScoreResult], column: str) -> str | None:
-    """The leader, where its interval is apart from every other model's; None where there is none to tell apart."""
+    """The leader, where its interval is apart from every other model's; None where there is none to tell apart.
+
+    Nor is there one for a metric of NEVER_BEST.
+    """
     found = _scored(rows, column)
     label = leader(rows, column)
-    if label is None or len(found) < 2:
+    if label is None or len(found) < 2 or found[label].metric in NEVER_BEST:
         return None
     apart = all(_apart(found[label], other) for one, other in found.items() if one != label)
     return label if apart else None

@@ -46,7 +46,7 @@ def how_to_read() -> tuple[str, ...]:
     return (
         f"A score stands with its {percent_exact(policy.CONFIDENCE)} interval. Bold is best: its interval is apart "
         "from that of every other model, and no model was scored on more structures. A column without bold has no "
-        "best.",
+        "best; max_abs never has one, as its interval has no upper side.",
         "A difference is a model's score minus that of the best of the column, on the structures that both scored, "
         "with the interval of that difference. The same groups of structures are drawn for both, so it can be sure "
         "where intervals of the two scores overlap (paired percentile bootstrap, Efron and Tibshirani 1993).",
