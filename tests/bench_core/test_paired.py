@@ -1,8 +1,20 @@
+from itertools import combinations
+
 import numpy as np
 import pytest
 from bench_core import policy
 from bench_core.metrics import Values, built_in
-from bench_core.paired import Draws, align, difference, holm, loss_by_group, sign_flip_p
+from bench_core.paired import (
+    Draws,
+    align,
+    difference,
+    difference_by_group,
+    holm,
+    loss_by_group,
+    loss_by_structure,
+    max_flip_p,
+    sign_flip_p,
+)
 from bench_core.scores import Predictions
 
 
@@ -124,3 +136,52 @@ def test_models_that_are_alike_are_called_different_as_rarely_as_promised() -> N
         uncovered += not found.low <= 0 <= found.high
     assert 3 <= called <= 28  # 15 expected; beyond three standard deviations of 3.8 something is wrong
     assert uncovered <= 36  # the percentile bootstrap over 25 groups is known to miss somewhat more than 5 %
+
+
+def test_pairs_are_adjusted_by_the_largest_sum_of_all_in_each_flip() -> None:
+    first, second = np.array([1.0, 1.0, 1.0]), np.array([3.0, 1.0, -2.0])
+    assert [sign_flip_p(one, seed=0) for one in (first, second)] == [2 / 8, 6 / 8]
+    # The second's sum is 2 over the root of 14: 0.53. In the two flips where it would be 0, with the middle group
+    # alone turned, the first's is 1 over the root of 3: 0.58. The first's 1.73 is reached by nothing else.
+    assert max_flip_p(np.stack([first, second], axis=1), seed=0).tolist() == [2 / 8, 8 / 8]
+
+
+def test_a_pair_that_is_equal_everywhere_changes_no_other() -> None:
+    mixed = np.array([3.0, 1.0, -2.0])
+    found = max_flip_p(np.stack([mixed, np.zeros(3)], axis=1), seed=0)
+    assert found.tolist() == [6 / 8, 1.0]
+
+
+def test_losses_by_structure_are_those_of_its_values_and_none_where_it_has_none() -> None:
+    reference = np.zeros(3)
+    found = Predictions(
+        {"forces": (reference, np.array([1.0, -2.0, 3.0]))}, {"forces": np.array([0, 0, 2])}, np.zeros(3), np.zeros(3)
+    )
+    assert np.array_equal(loss_by_structure("mae", found, "forces", 4), [3, np.nan, 3, np.nan], equal_nan=True)
+    assert np.array_equal(loss_by_structure("mse", found, "forces", 3), [5, np.nan, 9], equal_nan=True)
+
+
+def test_differences_of_groups_are_over_the_structures_that_both_have() -> None:
+    one, other = np.array([1.0, np.nan, 5.0, 7.0]), np.array([0.5, 2.0, np.nan, 4.0])
+    assert difference_by_group(one, other, np.array([0, 0, 1, 2])).tolist() == [0.5, 0, 3]
+
+
+@pytest.mark.parametrize("models", [2, 8])
+def test_among_models_that_are_alike_the_best_differs_from_any_as_rarely_as_promised(models: int) -> None:
+    """300 columns; the model that the others are compared with is the one with the smallest error."""
+    draw = np.random.default_rng(20261201)
+    called = 0
+    for _ in range(300):
+        losses = np.abs(draw.normal(size=(models, 25)))
+        best = int(losses.sum(axis=1).argmin())
+        pairs = list(combinations(range(models), 2))
+        found = max_flip_p(np.stack([losses[one] - losses[other] for one, other in pairs], axis=1), seed=1)
+        called += any(p <= 0.05 for p, pair in zip(found, pairs, strict=True) if best in pair)
+    assert 3 <= called <= 15 + 3.8 * 2  # 15 expected, with a standard error of 3.8
+
+
+def test_a_model_that_is_better_is_told_apart_from_seven_others() -> None:
+    losses = np.abs(np.random.default_rng(20261201).normal(size=(8, 40)))
+    losses[0] *= 0.3
+    found = max_flip_p(np.stack([losses[0] - other for other in losses[1:]], axis=1), seed=1)
+    assert (found <= 0.05).all()

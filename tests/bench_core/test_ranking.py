@@ -62,3 +62,9 @@ def test_one_model_alone_is_not_best_and_no_model_leads_nothing() -> None:
 
 def test_without_an_interval_nobody_is_best() -> None:
     assert best_label([scored("a", 1, None, None), scored("b", 9, 8, 10)], "energy_mae") is None
+
+
+def test_nobody_is_best_by_a_largest_error_whose_interval_has_no_upper_side_but_somebody_leads() -> None:
+    rows = [scored("a", 1, 0.5, 1, metric="max_abs"), scored("b", 9, 8, 9, metric="max_abs")]
+    assert best_label(rows, "energy_max_abs") is None
+    assert leader(rows, "energy_max_abs") == "a"

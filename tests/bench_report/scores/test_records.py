@@ -27,7 +27,7 @@ def test_a_line_per_model_and_metric_with_every_number(tmp_path: Path) -> None:
     assert (good["best"], bad["best"], good["unit"]) == ("True", "False", "meV/atom")
     assert bad["compared_with"] == "good"
     assert float(bad["difference"]) == pytest.approx(float(bad["value"]) - float(good["value"]))
-    assert float(bad["p_value_holm"]) <= 0.05
+    assert float(bad["p_value_adjusted"]) <= 0.05
     assert (good["sec_per_structure"], good["num_scored"], good["peak_rss_bytes"]) == ("0.01", "40", "500000000")
 
 

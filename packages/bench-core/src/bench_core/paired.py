@@ -12,7 +12,13 @@ one counted among them: p = (1 + as extreme) / (1 + all), which never is 0 (Phip
 P-values Should Never Be Zero, equation 2). The loss is |error| for mae and error^2 for mse. For rmse the test is that
 of mse: a flip keeps the sum of both models' mse, so the difference of roots grows with the difference of squares.
 
-Several models against one are several chances to be wrong: `holm` adjusts their p-values (Holm 1979).
+Several comparisons are several chances to be wrong. Of changes that are named before anybody looks, `holm` adjusts the
+p-values (Holm 1979). In a table the model that the others are compared with is the one whose value came out best, so
+any pair could have been shown: of k models that are alike, the best and the worst differ by more than two that were
+named before. There the signs of a group are flipped for all pairs at once, and a p-value is the share of flips in which
+the largest of all pairs' sums reaches what was observed, each sum divided by the root of its sum of squares (the
+single-step maximum of Westfall and Young, Resampling-Based Multiple Testing, 1993, chapter 2). One pair alone keeps
+the p-value it has.
 """
 
 from collections.abc import Sequence
@@ -110,31 +116,59 @@ def loss_by_group(metric: str, values: Values) -> Floats:
     return np.bincount(values.group, weights=loss, minlength=num_groups(values)).astype(np.float64)
 
 
+def loss_by_structure(metric: str, predictions: Predictions, target: str, num_structures: int) -> Floats:
+    """(num_structures,) the same sums by structure, NaN where there is no prediction of it."""
+    reference, predicted = predictions.values[target]
+    structure = predictions.structures[target]
+    values = Values(reference, predicted, structure)
+    loss = np.full(num_structures, np.nan)
+    there = np.unique(structure)
+    loss[there] = loss_by_group(metric, values)[there]
+    return loss
+
+
+def difference_by_group(one: Floats, other: Floats, groups: Ints) -> Floats:
+    """(groups,) sums of the differences of two losses by structure, over the structures that both have."""
+    between = one - other
+    return np.bincount(groups, weights=np.where(np.isfinite(between), between, 0.0)).astype(np.float64)
+
+
 def sign_flip_p(differences: Floats, seed: int) -> float:
     """Two-sided p-value of the sum of `differences`, (groups,), under flips of their signs."""
-    differences = differences[differences != 0]  # a flip of zero changes nothing
-    groups = len(differences)
+    return float(max_flip_p(differences[:, np.newaxis], seed)[0])
+
+
+def max_flip_p(differences: Floats, seed: int) -> Floats:
+    """(pairs,) two-sided p-values of the sums of `differences`, (groups, pairs), adjusted for looking at all of them.
+
+    A group that a pair does not have is 0. A sum counts in units of the root of its sum of squares, which flips keep.
+    """
+    differences = differences[(differences != 0).any(axis=1)]  # a flip of zero changes nothing
+    groups, pairs = differences.shape
     if not groups:
-        return 1.0
-    observed = abs(float(differences.sum())) - 1e-12 * float(np.abs(differences).sum())  # sums of flips may round
+        return np.ones(pairs)
+    size = np.sqrt((differences**2).sum(axis=0))
+    scaled_down = np.divide(differences, size, out=np.zeros_like(differences), where=size > 0)
+    rounding = 1e-12 * np.abs(scaled_down).sum(axis=0)  # sums of flips may round
+    observed = np.abs(scaled_down.sum(axis=0)) - rounding
     if 2**groups <= policy.PERMUTATIONS:
         flips = (np.arange(2**groups)[:, None] >> np.arange(groups)) & 1
-        return float(np.mean(_extreme(flips, differences, observed)))
+        return _num_extreme(flips, scaled_down, observed) / 2**groups
     generator = np.random.default_rng(seed)
-    extreme = 0
+    extreme = np.zeros(pairs)
     left = policy.PERMUTATIONS
     while left:
         rows = min(left, max(1, _CHUNK // groups))
         flips = generator.integers(0, 2, (rows, groups), dtype=np.int8)
-        extreme += int(_extreme(flips, differences, observed).sum())
+        extreme += _num_extreme(flips, scaled_down, observed)
         left -= rows
     return (1 + extreme) / (1 + policy.PERMUTATIONS)
 
 
-def _extreme(flips: NDArray[np.integer], differences: Floats, observed: float) -> NDArray[np.bool_]:
-    """(flips,) whether each is as far from zero as what was observed."""
-    sums = differences.sum() - 2 * (flips @ differences)
-    return np.asarray(np.abs(sums) >= observed)
+def _num_extreme(flips: NDArray[np.integer], differences: Floats, observed: Floats) -> Floats:
+    """(pairs,) in how many flips the pair that is then farthest from zero is as far as each was observed to be."""
+    farthest = np.abs(differences.sum(axis=0) - 2 * (flips @ differences)).max(axis=1)
+    return (farthest[:, np.newaxis] >= observed).sum(axis=0).astype(np.float64)
 
 
 def holm(p_values: Sequence[float]) -> list[float]:

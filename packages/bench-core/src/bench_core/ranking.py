@@ -2,9 +2,13 @@
 
 from collections.abc import Sequence
 
+from bench_core.metrics import LARGEST
 from bench_core.scores import Score, ScoreResult
 
 HIGHER_IS_BETTER = frozenset({"r2"})
+# Their intervals have no upper side, since no resample holds a larger error than the sample does: of two models that
+# are alike, one would be apart from the other far more often than 5 % would have it.
+NEVER_BEST = frozenset({LARGEST})
 
 
 def sign_of(metric: str) -> int:
@@ -12,22 +16,28 @@ def sign_of(metric: str) -> int:
     return -1 if metric in HIGHER_IS_BETTER else 1
 
 
-def leader(rows: Sequence[ScoreResult], column: str) -> str | None:
-    """The model whose value is best, whether or not its interval says so; None where no model has one.
-
-    Only models that were scored on the most structures can lead: fewer may be the easier ones.
-    """
+def contenders(rows: Sequence[ScoreResult], column: str) -> tuple[str, ...]:
+    """The models that can lead a column: those that were scored on the most structures, as fewer may be the easier."""
     found = _scored(rows, column)
     most = max((score.num_structures for score in found.values()), default=0)
-    full = {label: score for label, score in found.items() if score.num_structures == most}
-    return min(full, key=lambda label: sign_of(full[label].metric) * (full[label].value or 0.0), default=None)
+    return tuple(label for label, score in found.items() if score.num_structures == most)
+
+
+def leader(rows: Sequence[ScoreResult], column: str) -> str | None:
+    """The contender whose value is best, whether or not its interval says so; None where there is none."""
+    found = _scored(rows, column)
+    able = contenders(rows, column)
+    return min(able, key=lambda label: sign_of(found[label].metric) * (found[label].value or 0.0), default=None)
 
 
 def best_label(rows: Sequence[ScoreResult], column: str) -> str | None:
-    """The leader, where its interval is apart from every other model's; None where there is none to tell apart."""
+    """The leader, where its interval is apart from every other model's; None where there is none to tell apart.
+
+    Nor is there one for a metric of NEVER_BEST.
+    """
     found = _scored(rows, column)
     label = leader(rows, column)
-    if label is None or len(found) < 2:
+    if label is None or len(found) < 2 or found[label].metric in NEVER_BEST:
         return None
     apart = all(_apart(found[label], other) for one, other in found.items() if one != label)
     return label if apart else None

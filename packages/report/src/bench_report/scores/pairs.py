@@ -1,13 +1,14 @@
 """Every model of a table against the best of each metric, on the structures that both scored."""
 
 from collections.abc import Mapping
+from itertools import combinations
 
 import msgspec
 import numpy as np
 from bench_core import metrics, paired, policy
-from bench_core.metrics import Ints, Values
+from bench_core.metrics import Floats, Ints, Values
 from bench_core.paired import Difference, Draws
-from bench_core.ranking import leader
+from bench_core.ranking import contenders, leader
 from bench_core.scores import Predictions
 
 from bench_report.scores.sections import Entry, Metric, ScoreSection
@@ -18,7 +19,7 @@ class Pair(msgspec.Struct, frozen=True):
 
     best: str
     found: Difference | None
-    p_adjusted: float | None = None  # by Holm, over the models of the column
+    p_adjusted: float | None = None  # for every pair of the column that could have been shown, see `paired`
     reason: str | None = None
 
     @property
@@ -43,13 +44,20 @@ def compare_pairs(section: ScoreSection) -> Pairs:
     groups = section.structures().groups
     draws = Draws(section.entries[0].result.seed)
     found: dict[tuple[str, Metric], Pair] = {}
+    losses: dict[Metric, dict[str, Floats]] = {metric: {} for metric in leaders if metric.name in paired.TESTED}
     for entry in section.entries:  # one model's predictions at a time: they may be large
         own = best.get(entry.label) or (entry.predictions() if entry.result.scores else None)
         for metric, label in leaders.items():
             score = entry.score(metric)
-            if own is not None and label != entry.label and score and score.value is not None:
+            if own is None or score is None or score.value is None:
+                continue
+            if metric in losses:
+                losses[metric][entry.label] = paired.loss_by_structure(metric.name, own, metric.target, len(groups))
+            if label != entry.label:
                 found[entry.label, metric] = _pair(entry, metric, own, label, best[label], groups, draws)
-    return _adjusted(found)
+    for metric, of_models in losses.items():
+        found |= _adjusted(section, metric, found, of_models, groups, draws)
+    return found
 
 
 def _pair(
@@ -72,15 +80,23 @@ def _alike(one: Values, other: Values) -> bool:
     return len(one.reference) == len(other.reference) and bool(np.isfinite(other.predicted).all())
 
 
-def _adjusted(found: Mapping[tuple[str, Metric], Pair]) -> Pairs:
-    """The same with p-values adjusted within each column."""
-    adjusted = dict(found)
-    for metric in dict.fromkeys(metric for _, metric in found):
-        tested = {
-            key: pair.found.p_value
-            for key, pair in found.items()
-            if key[1] == metric and pair.found and pair.found.p_value is not None
-        }
-        for key, p_value in zip(tested, paired.holm(list(tested.values())), strict=True):
-            adjusted[key] = msgspec.structs.replace(found[key], p_adjusted=p_value)
-    return adjusted
+def _adjusted(
+    section: ScoreSection, metric: Metric, found: Pairs, losses: Mapping[str, Floats], groups: Ints, draws: Draws
+) -> Pairs:
+    """The tested pairs of a column, with p-values adjusted for every pair that could have been shown."""
+    tested = {
+        label: pair
+        for (label, of), pair in found.items()
+        if of == metric and pair.found and pair.found.p_value is not None
+    }
+    if not tested:
+        return {}
+    best = next(iter(tested.values())).best
+    able = set(contenders(section.having(metric), metric.column))
+    asked = [pair for pair in combinations((best, *tested), 2) if able & set(pair)]
+    differences = [paired.difference_by_group(losses[one], losses[other], groups) for one, other in asked]
+    adjusted = dict(zip(asked, paired.max_flip_p(np.stack(differences, axis=1), draws.flips).tolist(), strict=True))
+    return {
+        (label, metric): msgspec.structs.replace(pair, p_adjusted=adjusted[best, label])
+        for label, pair in tested.items()
+    }

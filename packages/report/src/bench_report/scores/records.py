@@ -45,7 +45,7 @@ class ScoreRecord(msgspec.Struct, frozen=True, kw_only=True):
     difference_num_structures: int | None = None
     difference_num_groups: int | None = None
     p_value: float | None = None
-    p_value_holm: float | None = None
+    p_value_adjusted: float | None = None
     num_structures_of_dataset: int
     num_scored: int
     num_nonfinite: int
@@ -150,5 +150,5 @@ def _of_pair(pair: Pair | None) -> dict[str, Any]:
         "difference_num_structures": found.num_structures,
         "difference_num_groups": found.num_groups,
         "p_value": found.p_value,
-        "p_value_holm": pair.p_adjusted,
+        "p_value_adjusted": pair.p_adjusted,
     }

@@ -29,7 +29,7 @@ def build_score_sheet(section: ScoreSection, pairs: Pairs) -> Sheet:
         tables.append(_differences(section, pairs, notes))
     tables.append(_models(section, notes))
     sure = percent_exact(1 - policy.CONFIDENCE)
-    legend = [(DIFFERS, f"differs from the best: p at most {sure}, adjusted for the number of models")]
+    legend = [(DIFFERS, f"differs from the best: p at most {sure}, adjusted for every pair that could have been shown")]
     return Sheet(
         title=section.title,
         caption=caption(section),
@@ -46,12 +46,13 @@ def how_to_read() -> tuple[str, ...]:
     return (
         f"A score stands with its {percent_exact(policy.CONFIDENCE)} interval. Bold is best: its interval is apart "
         "from that of every other model, and no model was scored on more structures. A column without bold has no "
-        "best.",
+        "best; max_abs never has one, as its interval has no upper side.",
         "A difference is a model's score minus that of the best of the column, on the structures that both scored, "
         "with the interval of that difference. The same groups of structures are drawn for both, so it can be sure "
         "where intervals of the two scores overlap (paired percentile bootstrap, Efron and Tibshirani 1993).",
         "Its p-value is that of flipping the sign of each group's difference (Fisher 1935; Phipson and Smyth 2010), "
-        "for mae, mse and rmse, and adjusted over the models of the column (Holm 1979). "
+        "for mae, mse and rmse. The best is chosen by the same data, so it is adjusted for all pairs of the column, by "
+        "the largest of their sums in each flip (Westfall and Young 1993). "
         f"{DIFFERS} marks p of at most {sure}.",
         "A model that learned from another level of theory than that of the labels is charged for the difference "
         "between the two as well. The time is the median over structures of predicting one, neighbour lists and "
