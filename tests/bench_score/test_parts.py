@@ -1,6 +1,7 @@
 """Parts: what may be merged, what is refused by name, and in what order it comes."""
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,8 @@ from bench_core.results import Status
 from bench_core.scores import ScoreResult
 from bench_score import parts
 from bench_score.benchmark import Benchmark, blank_row, failed_row
-from bench_score.config import ScoreConfig
+from bench_score.config import ScoreConfig, config_sha256
+from bench_score.identity import made_by, package_of
 from bench_score.parts import labels_done, merge_parts, part_tag, write_part
 from bench_score.selection import select_entries
 
@@ -145,6 +147,77 @@ def test_two_parts_on_different_data_are_not_merged(config: ScoreConfig) -> None
     other = msgspec.structs.replace(other, data=msgspec.structs.replace(other.data, fingerprint="1" * 64))
     path = write_part(config, [other], "b")
     assert f"{path}: was made with another dataset" in refusal(config, ExitCode.RESUME)
+
+
+LOCK = {"lock of mock_family": "a" * 64}
+
+
+def test_parts_of_two_locks_are_not_merged(config: ScoreConfig) -> None:
+    write_part(config, [row(config, "perfect")], "a", LOCK)
+    path = write_part(config, [row(config, "offset")], "b", {"lock of mock_family": "not managed"})
+    assert f"{path}: was made with another lock of mock_family than this" in refusal(config, ExitCode.RESUME)
+
+
+def test_a_part_of_another_lock_than_is_there_now_is_refused(config: ScoreConfig) -> None:
+    path = write_part(config, [row(config, "perfect")], "a", LOCK)
+    assert merge_parts(config, made=LOCK | {"lock of another": "b"}).rows
+    with pytest.raises(BenchError, match="another lock of mock_family") as caught:
+        merge_parts(config, made={"lock of mock_family": "b" * 64})
+    assert caught.value.code is ExitCode.RESUME
+    assert str(path) in str(caught.value)
+
+
+def named(folder: Path) -> ScoreConfig:
+    """With a checkpoint, a metric and data that are files beside the configuration."""
+    (folder / "weights.pt").write_bytes(b"weights")
+    (folder / "beside.py").write_text("def bias(reference, predicted):\n    return 0.0\n")
+    return make_config(
+        folder,
+        [model("./weights.pt", "own"), model("perfect")],
+        metrics={"energy": ["bias"]},
+        custom_metrics=[{"name": "bias", "function": "beside:bias"}],
+    )
+
+
+@pytest.mark.parametrize(("file", "words"), [("weights.pt", "checkpoint of own"), ("beside.py", "metric bias")])
+def test_a_part_made_by_a_file_that_changed_since_is_refused(tmp_path: Path, file: str, words: str) -> None:
+    one = named(tmp_path)
+    path = write_part(one, [row(one, "own")], "a")
+    assert merge_parts(one, made=made_by(one, one.entries())).rows
+    (tmp_path / file).write_text("# something else")
+    with pytest.raises(BenchError, match=f"another {words} than this") as caught:
+        merge_parts(one, made=made_by(one, one.entries()))
+    assert str(path) in str(caught.value)
+
+
+def test_a_part_made_by_an_adapter_that_changed_since_is_refused(tmp_path: Path) -> None:
+    one = named(tmp_path)
+    package = tmp_path / "bench_own"
+    package.mkdir()
+    (package / "__init__.py").write_text("one = 1")
+    write_part(one, [row(one, "own")], "a", made_by(one, one.entries(), packages={"mock_family": package}))
+    (package / "__init__.py").write_text("one = 2")
+    with pytest.raises(BenchError, match="another package of mock_family than this"):
+        merge_parts(one, made=made_by(one, one.entries(), packages={"mock_family": package}))
+
+
+def test_a_folder_that_was_copied_goes_on(tmp_path: Path) -> None:
+    (tmp_path / "here").mkdir()
+    one = named(tmp_path / "here")
+    write_part(one, [row(one, "own")], "a")
+    shutil.copytree(tmp_path / "here", tmp_path / "there")
+    shutil.move(tmp_path / "here", tmp_path / "gone")
+    other = named(tmp_path / "there")
+    assert config_sha256(other) == config_sha256(one)
+    assert [found.label for found in merge_parts(other, made=made_by(other, other.entries())).rows] == ["own"]
+
+
+def test_the_package_of_a_family_is_found_in_this_python(config: ScoreConfig) -> None:
+    import bench_mock
+
+    assert package_of("mock_family") == Path(str(bench_mock.__file__)).parent
+    assert package_of("nobody") is None
+    assert made_by(config, config.entries()).keys() == {"lock of mock_family", "package of mock_family"}
 
 
 def test_a_row_on_other_data_than_its_parts_header_says_is_refused(config: ScoreConfig) -> None:

@@ -5,12 +5,12 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 from bench_core import policy, suggest, terminal
 from bench_core.errors import BenchError, ExitCode
-from bench_core.matrix import Matrix, find_root, load_matrix
+from bench_core.matrix import find_root, load_matrix
 from bench_core.results import Status
 from bench_core.scores import ScoreResult
 from bench_core.settings import split_names
@@ -19,6 +19,9 @@ from bench_core.tables import aligned
 from bench_score import world
 from bench_score.config import ScoreConfig, load_config
 from bench_score.model import Entry
+
+if TYPE_CHECKING:
+    from bench_score.conductor import Interpreters
 
 HELP = "score pre-trained models on one dataset"
 
@@ -127,10 +130,11 @@ def _merge(config: ScoreConfig) -> int:
     from bench_core.bundle import is_committed, load_bundle
 
     from bench_score.finish import begin, finish
+    from bench_score.identity import made_by_files
     from bench_score.parts import merge_parts, output_folder
 
     folder = output_folder(config)
-    merged = merge_parts(config)
+    merged = merge_parts(config, made=made_by_files(config, config.entries()))
     if not merged.rows:
         raise BenchError(f"{folder}: there is no part to merge", ExitCode.MISSING_PART)
     if is_committed(folder):
@@ -168,11 +172,13 @@ def _conduct(config: ScoreConfig, args: argparse.Namespace) -> int:
             raise BenchError(
                 f"{folder}: is not empty; go on with it by adding --resume, or choose another --output", ExitCode.OUTPUT
             )
-        done = parts.labels_done(parts.merge_parts(config, dataset.fingerprint))
+        root = _root()
+        known = runner.here(config.entries()) if args.here or root is None else _known(root, config, chosen)
+        made = known.made_by(config, config.entries())
+        done = parts.labels_done(parts.merge_parts(config, dataset.fingerprint, made))
         if args.resume or not some:
             entries = tuple(entry for entry in entries if entry.label not in done)
-        root = _root()
-        interpreters = runner.here(entries) if args.here or root is None else _managed(root, entries)
+        interpreters = known if args.here or root is None else _built(root, known, entries)
         begin(config, root)
         gpus = conductor.visible_gpus() if config.device == "gpu" else []
         if entries:
@@ -190,7 +196,7 @@ def _conduct(config: ScoreConfig, args: argparse.Namespace) -> int:
                 again = command("score", "--config", folder / CONFIG, "--resume")
                 print(f"bench: interrupted; what was scored is kept. Go on with: {again}", file=sys.stderr)
                 return int(ExitCode.INTERRUPTED)
-        merged = parts.merge_parts(config, dataset.fingerprint)
+        merged = parts.merge_parts(config, dataset.fingerprint, made)
         if some:
             return _part_written(config, chosen, merged)
         finish(config, merged.rows, complete=not merged.missing)
@@ -230,29 +236,51 @@ def _alone(folder: Path, *, shared: bool) -> Iterator[None]:
         lock.release()
 
 
-def _managed(root: Path, entries: Sequence[Entry]) -> Any:
-    """Each family's own locked environment. One that cannot be built is said, and its models are unavailable."""
-    from bench_core import environment
+def _known(root: Path, config: ScoreConfig, chosen: Sequence[Entry]) -> "Interpreters":
+    """What is known of the families' environments before any is built.
+
+    Raises:
+        BenchError: matrix.toml has no family of a chosen model.
+    """
+    from bench_core.environment import lock_path
+    from bench_core.files import sha256_file
 
     from bench_score.conductor import Interpreters
+
+    matrix = load_matrix(root)
+    for family in dict.fromkeys(entry.family for entry in chosen):
+        if family not in matrix.families:
+            raise suggest.unknown("family", family, matrix.families, source="models", hint="matrix.toml")
+    families = [family for family in matrix.families if any(entry.family == family for entry in config.entries())]
+    locks = {family: lock_path(root, family) for family in families}
+    packages = {family: _sources(root / matrix.families[family].package) for family in families}
+    return Interpreters(
+        python={},
+        locks={family: sha256_file(path) if path.is_file() else None for family, path in locks.items()},
+        missing={},
+        packages=packages,
+    )
+
+
+def _sources(package: Path) -> Path:
+    """The folder of a package's one module, below src."""
+    return next((path.parent for path in (package / "src").glob("*/__init__.py")), package / "src")
+
+
+def _built(root: Path, known: "Interpreters", entries: Sequence[Entry]) -> "Interpreters":
+    """Each family's own locked environment. One that cannot be built is said, and its models are unavailable."""
+    from bench_core import environment
 
     matrix = load_matrix(root)
     python: dict[str, Path] = {}
     missing: dict[str, str] = {}
     for family in dict.fromkeys(entry.family for entry in entries):
-        _known(matrix, family)
         try:
             python[family] = environment.ensure(root, matrix, family)
         except BenchError as error:
             print(f"bench: {error}", file=sys.stderr)
             missing[family] = f"the environment {family} could not be built: {str(error).splitlines()[0]}"
-    locks = {family: environment.lock_sha256(root, family) for family in python}
-    return Interpreters(python=python, locks=locks, missing=missing)
-
-
-def _known(matrix: Matrix, family: str) -> None:
-    if family not in matrix.families:
-        raise suggest.unknown("family", family, matrix.families, source="models", hint="matrix.toml")
+    return msgspec.structs.replace(known, python=python, missing=missing)
 
 
 def _root() -> Path | None:
