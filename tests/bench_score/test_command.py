@@ -220,7 +220,7 @@ def test_a_disk_that_is_full_ends_the_run_and_it_goes_on_when_there_is_room(tmp_
 
 def test_two_shards_and_a_merge_are_the_run_itself(tmp_path: Path, whole: tuple[Path, Any]) -> None:
     first = run(tmp_path, THREE, "--shard", "1/2")
-    assert_said(first, ExitCode.OK, "the same command with --merge", "perfect", "offset")
+    assert_said(first, ExitCode.OK, "When all are there: bench score ", "perfect", "offset")
     assert "noisy" not in first.stdout
     merged = run(tmp_path, THREE, "--merge")
     assert_said(merged, ExitCode.MISSING_PART, "Not scored yet, and not in the table: noisy")
@@ -271,6 +271,32 @@ def test_a_shard_that_is_resumed_scores_what_is_missing_alone(tmp_path: Path) ->
     assert len(calls.read_text().splitlines()) == 12
     assert_said(run(tmp_path, config, "--models", "perfect"), ExitCode.OK)
     assert len(calls.read_text().splitlines()) == 24  # who names a model has it scored
+
+
+def test_a_model_that_fails_after_it_had_a_score_keeps_it_and_says_so(tmp_path: Path) -> None:
+    weights = tmp_path / "there"
+    weights.touch()
+    config = raw_config([model("perfect", needs=str(weights))], output={"dir": "out"})
+    assert_said(run(tmp_path, config, "--models", "perfect"), ExitCode.OK)
+    weights.unlink()
+    done = run(tmp_path, config, "--models", "perfect")
+    assert_said(done, ExitCode.INCOMPLETE, "perfect: its earlier score is kept; this time error: ", "12 of 12")
+    assert_said(run(tmp_path, config, "--merge"), ExitCode.OK, "its earlier score is kept")
+    assert rows(tmp_path / "out")["perfect"].status is Status.OK
+
+
+def test_a_part_that_failed_says_why(tmp_path: Path) -> None:
+    config = raw_config([model("fails"), model("perfect")], output={"dir": "out"})
+    done = run(tmp_path, config, "--models", "fails")
+    assert_said(done, ExitCode.INCOMPLETE, "fails: error: RuntimeError: size mismatch")
+
+
+def test_a_part_says_how_its_table_is_made(tmp_path: Path) -> None:
+    done = run(tmp_path, THREE, "--models", "0", "1", "2")
+    (merge,) = re.findall(r"When all are there: bench (.+)", done.stdout)
+    command = [sys.executable, "-m", "bench_core", *shlex.split(merge)]
+    merged = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert_said(merged, ExitCode.OK, "The run: ")
 
 
 def test_a_part_of_another_configuration_is_refused_by_name(tmp_path: Path) -> None:

@@ -288,6 +288,17 @@ def test_parts_of_different_models_have_different_names(config: ScoreConfig) -> 
     assert part_tag(entries) == part_tag(list(entries))
 
 
+def test_a_score_is_not_replaced_by_a_failure(config: ScoreConfig) -> None:
+    first = write_part(config, [row(config, "perfect", Status.OK)], "a")
+    again = write_part(config, [row(config, "perfect", Status.CRASHED)], "a")
+    assert again != first
+    merged = merge_parts(config)
+    assert [found.status for found in merged.rows] == [Status.OK]
+    assert [found.status for found in merged.failed_again] == [Status.CRASHED]
+    assert write_part(config, [row(config, "perfect", Status.OK)], "a") == first
+    assert merge_parts(config).failed_again == ()
+
+
 def test_what_could_not_be_reached_is_tried_once_more(config: ScoreConfig) -> None:
     write_part(config, [row(config, "perfect", Status.OK)], "a")
     write_part(config, [row(config, "offset", Status.UNAVAILABLE)], "b")

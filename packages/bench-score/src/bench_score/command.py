@@ -123,7 +123,7 @@ def _shared(config: ScoreConfig, args: argparse.Namespace) -> int:
             "a launcher such as torchrun shares structures; leave --models, --shard, --merge, --parallel out"
         )
     rows = runner.run_benchmark(config)
-    return _end(config, rows, ()) if rows else int(ExitCode.OK)
+    return _end(config, rows) if rows else int(ExitCode.OK)
 
 
 def _merge(config: ScoreConfig) -> int:
@@ -139,11 +139,11 @@ def _merge(config: ScoreConfig) -> int:
         raise BenchError(f"{folder}: there is no part to merge", ExitCode.MISSING_PART)
     if is_committed(folder):
         load_bundle(folder)  # merged before, and not changed since
-        return _end(config, merged.rows, merged.missing)
+        return _end(config, merged.rows, merged.missing, merged.failed_again)
     with _alone(folder, shared=False):
         begin(config, _root())
         finish(config, merged.rows, complete=not merged.missing)
-    return _end(config, merged.rows, merged.missing)
+    return _end(config, merged.rows, merged.missing, merged.failed_again)
 
 
 def _conduct(config: ScoreConfig, args: argparse.Namespace) -> int:
@@ -200,7 +200,7 @@ def _conduct(config: ScoreConfig, args: argparse.Namespace) -> int:
         if some:
             return _part_written(config, chosen, merged)
         finish(config, merged.rows, complete=not merged.missing)
-    return _end(config, merged.rows, merged.missing)
+    return _end(config, merged.rows, merged.missing, merged.failed_again)
 
 
 def _begun(folder: Path) -> bool:
@@ -292,25 +292,47 @@ def _root() -> Path | None:
 
 
 def _part_written(config: ScoreConfig, entries: Sequence[Entry], merged: Any) -> int:
-    labels = {entry.label for entry in entries}
-    print(_shown(config, [row for row in merged.rows if row.label in labels]))
-    print(f"Parts are in {config.output.dir}. When all are there: the same command with --merge")
-    failed = any(row.status is not Status.OK for row in merged.rows if row.label in labels)
-    return int(ExitCode.INCOMPLETE if failed else ExitCode.OK)
-
-
-def _end(config: ScoreConfig, rows: Sequence[ScoreResult], missing: Sequence[str]) -> int:
+    from bench_core.bundle import CONFIG
     from bench_core.invocation import command
 
+    labels = {entry.label for entry in entries}
+    rows = [row for row in merged.rows if row.label in labels]
+    again = [row for row in merged.failed_again if row.label in labels]
     print(_shown(config, rows))
+    _tell_failures(rows, again)
+    folder = Path(str(config.output.dir))
+    print(f"Parts are in {folder}. When all are there: {command('score', '--config', folder / CONFIG, '--merge')}")
+    return int(_code(rows, again))
+
+
+def _tell_failures(rows: Sequence[ScoreResult], again: Sequence[ScoreResult]) -> None:
     for row in rows:
         if row.status is not Status.OK:
             print(terminal.visible(f"  {row.label}: {row.status}: {row.reason}"))
+    for row in again:
+        print(terminal.visible(f"  {row.label}: its earlier score is kept; this time {row.status}: {row.reason}"))
+
+
+def _code(rows: Sequence[ScoreResult], again: Sequence[ScoreResult] = ()) -> ExitCode:
+    failed = again or any(row.status is not Status.OK for row in rows)
+    return ExitCode.INCOMPLETE if failed else ExitCode.OK
+
+
+def _end(
+    config: ScoreConfig,
+    rows: Sequence[ScoreResult],
+    missing: Sequence[str] = (),
+    again: Sequence[ScoreResult] = (),
+) -> int:
+    from bench_core.invocation import command
+
+    print(_shown(config, rows))
+    _tell_failures(rows, again)
     if missing:
         print(f"Not scored yet, and not in the table: {terminal.visible(', '.join(missing))}")
         return int(ExitCode.MISSING_PART)
     print(f"The run: {config.output.dir}\nTables and pictures: {command('report', Path(str(config.output.dir)))}")
-    return int(ExitCode.OK if all(row.status is Status.OK for row in rows) else ExitCode.INCOMPLETE)
+    return int(_code(rows))
 
 
 def _shown(config: ScoreConfig, rows: Sequence[ScoreResult]) -> str:

@@ -22,6 +22,7 @@ from bench_score.model import Entry
 
 LOGS = "logs"
 PART_VERSION = 1
+AGAIN = "~again"  # of a part's name: what failed after it had a score; no label has this character in a file name
 _DIFFERENCES = {
     "config_sha256": "another configuration",
     "data_sha256": "another dataset",
@@ -46,10 +47,11 @@ class Part(Strict, frozen=True):
 
 
 class Merged(msgspec.Struct, frozen=True):
-    """Rows in the order of the configuration, and the labels that no part holds."""
+    """Rows in the order of the configuration, the labels that no part holds, and what failed after it had a score."""
 
     rows: tuple[ScoreResult, ...]
     missing: tuple[str, ...]
+    failed_again: tuple[ScoreResult, ...] = ()
 
 
 def output_folder(config: ScoreConfig) -> Path:
@@ -86,6 +88,8 @@ def write_part(
 ) -> Path:
     """Write the rows as one part of the configuration's output folder; `made` None is by this very Python.
 
+    A part with a score is kept where the new rows have none: they are written beside it.
+
     Raises:
         BenchError: there is no such folder in the configuration, no row, or it cannot be written.
     """
@@ -101,6 +105,8 @@ def write_part(
         created_at=datetime.now(UTC).isoformat(timespec="microseconds"),
     )
     path = output_folder(config) / PARTS / f"{tag}.json"
+    if path.exists() and _scored(read_part(path).rows) - _scored(rows):
+        path = path.with_name(f"{tag}{AGAIN}.json")
     write_atomically(path, msgspec.json.format(msgspec.json.encode(Part(header=header, rows=tuple(rows))), indent=1))
     return path
 
@@ -115,24 +121,39 @@ def merge_parts(config: ScoreConfig, data_sha256: str | None = None, made: Mappi
         BenchError: a part cannot be read, or was made under another configuration, on other data or by something else.
     """
     folder = output_folder(config) / PARTS
-    best: dict[str, tuple[bool, str, ScoreResult]] = {}
+    found: dict[str, list[tuple[bool, str, ScoreResult]]] = {}
     data, known = data_sha256, dict(made or {})
     for path in sorted(folder.glob("*.json")):
         part = read_part(path)
         check_part(path, part, config, data, known)
         data, known = part.header.data_sha256, part.header.made_by | known
         for row in part.rows:
-            key = (row.status is Status.OK, part.header.created_at)
-            if row.label not in best or key > best[row.label][:2]:
-                best[row.label] = (*key, row)
+            found.setdefault(row.label, []).append((row.status is Status.OK, part.header.created_at, row))
     labels = [model.label for model in config.models]
-    strangers = sorted(best.keys() - set(labels))
+    strangers = sorted(found.keys() - set(labels))
     if strangers:
         raise BenchError(
             f"{folder}: a part holds {strangers[0]!r}, which the configuration does not name", ExitCode.BUNDLE
         )
-    rows = tuple(best[label][2] for label in labels if label in best)
-    return Merged(rows=rows, missing=tuple(label for label in labels if label not in best))
+    best = {label: max(found[label], key=_better)[2] for label in labels if label in found}
+    newest = {label: max(found[label], key=_newer)[2] for label in best}
+    return Merged(
+        rows=tuple(best.values()),
+        missing=tuple(label for label in labels if label not in best),
+        failed_again=tuple(row for label, row in newest.items() if row.status is not best[label].status),
+    )
+
+
+def _better(found: tuple[bool, str, ScoreResult]) -> tuple[bool, str]:
+    return found[:2]
+
+
+def _newer(found: tuple[bool, str, ScoreResult]) -> str:
+    return found[1]
+
+
+def _scored(rows: Sequence[ScoreResult]) -> set[str]:
+    return {row.label for row in rows if row.status is Status.OK}
 
 
 def read_part(path: Path) -> Part:
