@@ -229,8 +229,8 @@ def _alone(folder: Path, *, shared: bool) -> Iterator[None]:
     try:
         yield
     finally:
-        if not _begun(folder):
-            with suppress(OSError):  # somebody else has begun there
+        with suppress(OSError):  # somebody else has begun there, or has cleaned up
+            if not _begun(folder):
                 (folder / LOCK).unlink(missing_ok=True)
                 folder.rmdir()
         lock.release()

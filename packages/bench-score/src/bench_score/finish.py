@@ -30,21 +30,21 @@ def begin(config: ScoreConfig, root: Path | None) -> None:
         raise BenchError(
             f"{folder}: holds a finished run, which is not changed; choose another --output", ExitCode.OUTPUT
         )
-    if (folder / bundle.CONFIG).exists():
-        _check_same(folder / bundle.CONFIG, config)
-    elif _is_foreign(folder):
+    if _is_foreign(folder):
         raise BenchError(f"{folder}: is not empty, and holds no run of ours; choose another --output", ExitCode.OUTPUT)
-    else:
+    # Shards may begin at once: whoever comes first writes, and all compare.
+    if not (folder / bundle.CONFIG).exists():
         write_atomically(folder / bundle.CONFIG, dump_config(config).encode())
+    _check_same(folder / bundle.CONFIG, config)
     if not (folder / bundle.ENVIRONMENT).exists():
         description = msgspec.json.format(msgspec.json.encode(describe_machine(root or Path.cwd())), indent=1)
         write_atomically(folder / bundle.ENVIRONMENT, description + b"\n")
 
 
 def _is_foreign(folder: Path) -> bool:
-    """Whether there is something in a folder, and no part. Hidden files are locks, or about to be renamed."""
+    """Whether there is something in a folder, and no run. Hidden files are locks, or about to be renamed."""
     names = {path.name for path in folder.iterdir()} if folder.is_dir() else set()
-    return bundle.PARTS not in names and any(not name.startswith(".") for name in names)
+    return not names & {bundle.PARTS, bundle.CONFIG} and any(not name.startswith(".") for name in names)
 
 
 def _check_same(path: Path, config: ScoreConfig) -> None:
