@@ -176,6 +176,12 @@ def test_a_mistake_is_a_sentence_and_leaves_nothing_behind(
     assert {path.name for path in tmp_path.iterdir()} <= {"some.xyz", "mocks.yaml"}
 
 
+def test_a_size_left_in_the_shell_is_a_sentence_and_begins_nothing(tmp_path: Path) -> None:
+    done = run(tmp_path, THREE, WORLD_SIZE="2")
+    assert_said(done, ExitCode.USAGE, "WORLD_SIZE is 2 in the environment, and ", "unset WORLD_SIZE")
+    assert not (tmp_path / "out").exists()
+
+
 def test_a_configuration_that_is_not_there_is_a_sentence(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "bench_core", "score", "--config", "nowhere.toml"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)

@@ -454,7 +454,7 @@ def _with_whole_paths(config: ScoreConfig, base: Path, source: str) -> ScoreConf
     """The same with absolute paths, and architectures read from the files they are in."""
 
     def whole(path: str) -> str:
-        return str((base / Path(path).expanduser()).absolute())
+        return str(_expanded(path, base, source).absolute())
 
     def model_of(model: ModelConfig) -> ModelConfig:
         checkpoint = model.checkpoint
@@ -482,13 +482,20 @@ def _with_whole_paths(config: ScoreConfig, base: Path, source: str) -> ScoreConf
     )
 
 
+def _expanded(path: str, base: Path, source: str) -> Path:
+    try:
+        return base / Path(path).expanduser()
+    except RuntimeError as error:
+        raise BenchError(f"{source}: {path}: there is no such home folder; write it out") from error
+
+
 def _architecture(model: ModelConfig, base: Path, source: str) -> dict[str, Any] | None:
     """The table itself, or what the file says that it names by `config`."""
     said = model.architecture
     if said is None or "config" not in said:
         return said
     where = f"{source}: model {model.label!r}: architecture"
-    path = base / Path(str(said["config"])).expanduser()
+    path = _expanded(str(said["config"]), base, where)
     try:
         read = _read(path)
     except OSError as error:
