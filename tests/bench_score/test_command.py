@@ -176,6 +176,26 @@ def test_a_mistake_is_a_sentence_and_leaves_nothing_behind(
     assert {path.name for path in tmp_path.iterdir()} <= {"some.xyz", "mocks.yaml"}
 
 
+MATRIX = """
+python = "3.11"
+[scenarios]
+[groups]
+[families.mock_family]
+package = "packages/mock"
+devices = ["gpu"]
+"""
+
+
+def test_a_family_is_not_scored_on_a_device_that_the_matrix_leaves_out(tmp_path: Path) -> None:
+    write_file(tmp_path / "some.xyz")
+    (tmp_path / "matrix.toml").write_text(MATRIX)
+    (tmp_path / "mocks.yaml").write_text(json.dumps(THREE))
+    command = [sys.executable, "-m", "bench_core", "score", "--config", "mocks.yaml"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert_said(done, ExitCode.NO_DEVICE, "family mock_family is scored on gpu alone (matrix.toml), and cpu is asked")
+    assert not (tmp_path / "out").exists()
+
+
 def test_a_size_left_in_the_shell_is_a_sentence_and_begins_nothing(tmp_path: Path) -> None:
     done = run(tmp_path, THREE, WORLD_SIZE="2")
     assert_said(done, ExitCode.USAGE, "WORLD_SIZE is 2 in the environment, and ", "unset WORLD_SIZE")

@@ -431,6 +431,13 @@ def test_a_row_says_what_it_is_of(folder: Path) -> None:
     assert row.timing.peak_rss_bytes
 
 
+@pytest.mark.parametrize(("said", "status"), [("cpu", Status.OK), ("cuda:0", Status.UNAVAILABLE)])
+def test_a_model_that_is_elsewhere_than_asked_has_no_score(folder: Path, said: str, status: Status) -> None:
+    row = scored(folder, "perfect", {"device": said})
+    assert row.status is status
+    assert row.reason == (None if said == "cpu" else "model 'perfect': asked for cpu, and its parameters are on cuda:0")
+
+
 @pytest.mark.parametrize("count", [1, 2])
 def test_threads_are_asked_for_in_a_process_whose_environment_did_not(folder: Path, count: int) -> None:
     conditions = scored(folder, "perfect", threads=count).conditions

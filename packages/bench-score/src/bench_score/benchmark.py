@@ -143,7 +143,9 @@ class Benchmark:
         began = time.perf_counter()
         family = find_family(entry.family)
         pools.ask(config.threads)  # loading may work for long
-        model = family.load(entry, "cuda" if config.device == "gpu" else "cpu")
+        device = "cuda" if config.device == "gpu" else "cpu"
+        model = family.load(entry, device)
+        _check_device(entry, model, device)
         load_sec = time.perf_counter() - began
         pools.require(config.threads)  # once more: the model may have brought pools of its own
         lists = None
@@ -216,6 +218,15 @@ class Benchmark:
                 shared_versions=shared_versions(),
             ),
         }
+
+
+def _check_device(entry: Entry, model: Model, asked: str) -> None:
+    """Where the model is, is where it was asked to be; one that does not tell is believed."""
+    said = getattr(model, "device", None)
+    if said is not None and str(said).partition(":")[0] != asked:
+        raise BenchError(
+            f"model {entry.label!r}: asked for {asked}, and its parameters are on {said}", ExitCode.ENVIRONMENT
+        )
 
 
 def blank_row(config: ScoreConfig, dataset: Dataset, entry: Entry, status: Status) -> ScoreResult:

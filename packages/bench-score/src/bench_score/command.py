@@ -240,7 +240,7 @@ def _known(root: Path, config: ScoreConfig, chosen: Sequence[Entry]) -> "Interpr
     """What is known of the families' environments before any is built.
 
     Raises:
-        BenchError: matrix.toml has no family of a chosen model.
+        BenchError: matrix.toml has no family of a chosen model, or not on this device.
     """
     from bench_core.environment import lock_path
     from bench_core.files import sha256_file
@@ -251,6 +251,12 @@ def _known(root: Path, config: ScoreConfig, chosen: Sequence[Entry]) -> "Interpr
     for family in dict.fromkeys(entry.family for entry in chosen):
         if family not in matrix.families:
             raise suggest.unknown("family", family, matrix.families, source="models", hint="matrix.toml")
+        if config.device not in matrix.families[family].devices:
+            raise BenchError(
+                f"family {family} is scored on {' and '.join(matrix.families[family].devices)} alone (matrix.toml), "
+                f"and {config.device} is asked for; choose the others with --family or --models",
+                ExitCode.NO_DEVICE,
+            )
     families = [family for family in matrix.families if any(entry.family == family for entry in config.entries())]
     locks = {family: lock_path(root, family) for family in families}
     packages = {family: _sources(root / matrix.families[family].package) for family in families}

@@ -22,8 +22,8 @@
 | prints | predicts the labels, and prints what looks like a message |
 
 Options that all of them know: `elements` (symbols), `cutoff_angstrom`, `level_of_theory`, `sec_per_batch` (sleeps),
-`calls`, a file that gets a line for every structure that is predicted, and `needs`, a file without which it is not
-loaded.
+`calls`, a file that gets a line for every structure that is predicted, `needs`, a file without which it is not loaded,
+and `device`, which it says it is on.
 """
 
 import ctypes
@@ -54,6 +54,7 @@ OPTIONS = (
     "sec_per_batch",
     "calls",
     "needs",
+    "device",
 )
 
 
@@ -97,6 +98,7 @@ class MockModel:
         self._name, self._options, self.trusted = name, options, trusted
         self.cutoff_angstrom: float | None = options.get("cutoff_angstrom")
         self.level_of_theory: str | None = options.get("level_of_theory", "mock")
+        self.device: str | None = options.get("device")
         symbols = options.get("elements")
         self.elements = None if symbols is None else frozenset(atomic_numbers[symbol] for symbol in symbols)
 
