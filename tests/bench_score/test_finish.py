@@ -97,6 +97,12 @@ def test_shards_that_begin_at_the_same_time_are_one_run(tmp_path: Path) -> None:
             shutil.rmtree(tmp_path / "out")
 
 
+def test_a_configuration_too_large_to_be_read_again_is_refused_before_anything_is_scored(tmp_path: Path) -> None:
+    many = make_config(tmp_path, [model("perfect", f"model number {index}") for index in range(1000)])
+    assert "no more than 64 KiB of it could be read again" in refusal(many, ExitCode.USAGE)
+    assert not (tmp_path / "out").exists()
+
+
 def test_an_unknown_format_is_refused_before_anything_is_scored(tmp_path: Path) -> None:
     assert "did you mean 'json'" in refusal(config(tmp_path, output={"formats": ["jsn"]}), ExitCode.USAGE)
     assert not (tmp_path / "out").exists()

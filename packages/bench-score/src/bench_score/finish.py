@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 from bench_core import bundle
 from bench_core.errors import BenchError, ExitCode
-from bench_core.files import write_atomically
+from bench_core.files import MAX_TOML_BYTES, write_atomically
 from bench_core.machine import describe_machine
 from bench_core.scores import SUFFIX, ScoreResult, write_score
 
@@ -21,10 +21,17 @@ def begin(config: ScoreConfig, root: Path | None) -> None:
     """Write what is known before anything is scored; a run that goes on keeps what it began with.
 
     Raises:
-        BenchError: the folder holds something else or another run, cannot be written, or a format has no writer.
+        BenchError: the folder holds something else or another run, cannot be written, or a format has no writer; or the
+            configuration is too large to be read again.
     """
     for name in config.output.formats:
         find_writer(name)
+    text = dump_config(config).encode()
+    if len(text) > MAX_TOML_BYTES:
+        raise BenchError(
+            f"the configuration takes {len(text) // 1024} KiB with everything it names, and no more than "
+            f"{MAX_TOML_BYTES // 1024} KiB of it could be read again; score fewer models in one run"
+        )
     folder = output_folder(config)
     if bundle.is_committed(folder):
         raise BenchError(
@@ -34,7 +41,7 @@ def begin(config: ScoreConfig, root: Path | None) -> None:
         raise BenchError(f"{folder}: is not empty, and holds no run of ours; choose another --output", ExitCode.OUTPUT)
     # Shards may begin at once: whoever comes first writes, and all compare.
     if not (folder / bundle.CONFIG).exists():
-        write_atomically(folder / bundle.CONFIG, dump_config(config).encode())
+        write_atomically(folder / bundle.CONFIG, text)
     _check_same(folder / bundle.CONFIG, config)
     if not (folder / bundle.ENVIRONMENT).exists():
         description = msgspec.json.format(msgspec.json.encode(describe_machine(root or Path.cwd())), indent=1)
