@@ -81,7 +81,7 @@ def conduct(
     """
     _refuse_what_only_this_process_knows(config)
     kept = sources.store(dataset, cache)
-    beside = min(at_once, len(entries))
+    beside = min(at_once, len(entries), *([len(gpus)] if gpus else []))  # of each GPU there is one
     starts = [
         messages.Start(
             config=config,
