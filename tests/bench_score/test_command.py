@@ -20,6 +20,7 @@ from bench_core.bundle import is_committed, load_bundle
 from bench_core.errors import ExitCode
 from bench_core.results import Status
 from bench_core.scores import ScoreResult
+from filelock import FileLock
 
 from tests.bench_score.score_run import model, raw_config, run, start, write_file
 
@@ -157,6 +158,9 @@ def test_trust_is_recorded(tmp_path: Path) -> None:
         (["--parallel", "-1"], {}, ExitCode.USAGE, "at least 1"),
         (["--parallel", "many"], {}, ExitCode.USAGE, "--parallel"),
         (["--merge", "--models", "perfect"], {}, ExitCode.USAGE, "--merge takes all parts"),
+        (["--merge", "--shard", "1/2", "--here"], {}, ExitCode.USAGE, "leave --shard and --here out"),
+        (["--merge", "--parallel"], {}, ExitCode.USAGE, "leave --parallel out"),
+        (["--merge", "--resume"], {}, ExitCode.USAGE, "leave --resume out"),
         (["--merge"], {}, ExitCode.MISSING_PART, "there is no part to merge"),
         (["--set", "seeed=3"], {}, ExitCode.USAGE, "did you mean 'seed'"),
         (["--models", "perfect"], {"output": {}}, ExitCode.USAGE, "parts have to meet in one folder"),
@@ -200,6 +204,25 @@ def test_a_size_left_in_the_shell_is_a_sentence_and_begins_nothing(tmp_path: Pat
     done = run(tmp_path, THREE, WORLD_SIZE="2")
     assert_said(done, ExitCode.USAGE, "WORLD_SIZE is 2 in the environment, and ", "unset WORLD_SIZE")
     assert not (tmp_path / "out").exists()
+
+
+LAUNCHED = {"WORLD_SIZE": "2", "RANK": "0", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "1"}
+
+
+@pytest.mark.parametrize("option", [["--resume"], ["--merge"], ["--models", "0"], ["--parallel"]])
+def test_a_launcher_refuses_what_it_does_not_do(tmp_path: Path, option: list[str]) -> None:
+    done = run(tmp_path, THREE, *option, **LAUNCHED)
+    assert_said(
+        done, ExitCode.USAGE, f"a launcher such as torchrun shares structures of one run; leave {option[0]} out"
+    )
+
+
+def test_what_a_launcher_starts_takes_the_folder_for_itself(tmp_path: Path) -> None:
+    (tmp_path / "out").mkdir()
+    with FileLock(tmp_path / "out" / ".lock"):
+        assert_said(run(tmp_path, THREE, **LAUNCHED), ExitCode.OUTPUT, "another bench is writing there")
+    (tmp_path / "out" / "thesis.tex").touch()
+    assert_said(run(tmp_path, THREE, **LAUNCHED), ExitCode.OUTPUT, "is not empty; choose another --output")
 
 
 def test_a_configuration_that_is_not_there_is_a_sentence(tmp_path: Path) -> None:
@@ -429,6 +452,18 @@ def test_an_interrupted_run_keeps_what_is_done_and_says_how_to_go_on(tmp_path: P
     )
     assert_said(resumed, ExitCode.OK)
     assert all(calls(tmp_path)[f"calls-0 some[{index}]"] == 1 for index in range(12))
+
+
+def test_an_interrupt_before_anything_is_scored_advises_nothing(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe.toml"
+    os.mkfifo(pipe)
+    command = [sys.executable, "-m", "bench_core", "score", "--here", "--config", "pipe.toml"]
+    process = subprocess.Popen(command, cwd=tmp_path, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    with pipe.open("w"):  # waits until it is opened for reading
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=30)
+    assert process.returncode == ExitCode.INTERRUPTED, out + err
+    assert err == "bench: interrupted before anything was scored\n"
 
 
 def test_a_worker_that_is_killed_from_outside_is_one_row(tmp_path: Path) -> None:

@@ -2,10 +2,9 @@
 
 import argparse
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 from bench_core import policy, suggest, terminal
@@ -22,7 +21,9 @@ from bench_score.model import Entry
 
 if TYPE_CHECKING:
     from bench_score.conductor import Interpreters
+    from bench_score.dataset import Dataset
 
+ANOTHER = "choose another --output"
 HELP = "score pre-trained models on one dataset"
 
 
@@ -67,24 +68,41 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    config = _config(args)
-    if world.is_shared():
-        return _shared(config, args)
+    try:
+        _refuse_what_does_not_apply(args)
+        config = _config(args)
+        if world.is_shared():
+            return _shared(config)
+        if args.merge:
+            return _merge(config)
+        return _conduct(config, args)
+    except KeyboardInterrupt:
+        print("bench: interrupted before anything was scored", file=sys.stderr)
+        return int(ExitCode.INTERRUPTED)
+
+
+def _refuse_what_does_not_apply(args: argparse.Namespace) -> None:
+    said = {"--models": args.models, "--shard": args.shard, "--parallel": args.parallel != 1, "--resume": args.resume}
     if args.merge:
-        return _merge(config)
-    return _conduct(config, args)
+        _refuse("--merge takes all parts that are there, and scores nothing", said | {"--here": args.here})
+    if world.is_shared():
+        _refuse("a launcher such as torchrun shares structures of one run", said | {"--merge": args.merge})
+    if args.parallel < 0:
+        raise BenchError(f"--parallel {args.parallel}: at least 1, or no number for one on each GPU")
+
+
+def _refuse(because: str, said: Mapping[str, Any]) -> None:
+    found = [name for name, value in said.items() if value]
+    if found:
+        raise BenchError(f"{because}; leave {' and '.join(found)} out")
 
 
 def _config(args: argparse.Namespace) -> ScoreConfig:
     """The configuration with what the options replace.
 
     Raises:
-        BenchError: something unknown, or options that contradict each other.
+        BenchError: something unknown.
     """
-    if args.merge and (args.models or args.shard):
-        raise BenchError("--merge takes all parts; leave --models and --shard out")
-    if args.parallel < 0:
-        raise BenchError(f"--parallel {args.parallel}: at least 1, or no number for one on each GPU")
     config = load_config(args.config, args.set)
     changes: dict[str, Any] = {}
     if args.device is not None:
@@ -114,22 +132,28 @@ def _of_families(config: ScoreConfig, families: Sequence[str], source: Path) -> 
     return tuple(model for model in config.models if model.family in families)
 
 
-def _shared(config: ScoreConfig, args: argparse.Namespace) -> int:
+def _shared(config: ScoreConfig) -> int:
     """One of the processes that a launcher started: in this Python, whatever the matrix says."""
-    from bench_score import runner
+    from bench_core.device import require
 
-    if args.models or args.shard or args.merge or args.parallel != 1:
-        raise BenchError(
-            "a launcher such as torchrun shares structures; leave --models, --shard, --merge, --parallel out"
-        )
-    rows = runner.run_benchmark(config)
-    return _end(config, rows) if rows else int(ExitCode.OK)
+    from bench_score import runner
+    from bench_score.folder import opened
+
+    require(config.device)
+    config = runner.with_output(config)
+    if world.rank_of_launcher() != 0:
+        runner.run_benchmark(config)
+        return int(ExitCode.OK)
+    with opened(config, None, refusal=f"{ANOTHER}: what a launcher starts is not gone on with"):
+        rows = runner.run_benchmark(config)
+    return _end(config, rows)
 
 
 def _merge(config: ScoreConfig) -> int:
     from bench_core.bundle import is_committed, load_bundle
 
-    from bench_score.finish import begin, finish
+    from bench_score.finish import finish
+    from bench_score.folder import opened
     from bench_score.identity import made_by_files
     from bench_score.parts import merge_parts, output_folder
 
@@ -139,20 +163,54 @@ def _merge(config: ScoreConfig) -> int:
         raise BenchError(f"{folder}: there is no part to merge", ExitCode.MISSING_PART)
     if is_committed(folder):
         load_bundle(folder)  # merged before, and not changed since
-        return _end(config, merged.rows, merged.missing, merged.failed_again)
-    with _alone(folder, shared=False):
-        begin(config, _root())
-        finish(config, merged.rows, complete=not merged.missing)
+    else:
+        with opened(config, _root()):
+            finish(config, merged.rows, complete=not merged.missing)
     return _end(config, merged.rows, merged.missing, merged.failed_again)
 
 
 def _conduct(config: ScoreConfig, args: argparse.Namespace) -> int:
+    """Check all that can be checked, open the folder, score what is to be scored, and make the table."""
     from bench_core.bundle import CONFIG
-    from bench_core.device import require
     from bench_core.invocation import command
 
-    from bench_score import conductor, parts, runner, scoring
-    from bench_score.finish import begin, finish
+    from bench_score import conductor
+    from bench_score.folder import opened
+    from bench_score.parts import output_folder
+
+    config, job = _checked(config, args)
+    conductor.end_on_sigterm()
+    refusal = None if args.resume or job.some else f"go on with it by adding --resume, or {ANOTHER}"
+    with opened(config, job.root, shared=job.some, refusal=refusal):
+        try:
+            return _scored(config, job, args)
+        except KeyboardInterrupt:
+            here = ["--here"] if args.here else []
+            again = command("score", "--config", output_folder(config) / CONFIG, "--resume", *here)
+            print(f"bench: interrupted; what was scored is kept. Go on with: {again}", file=sys.stderr)
+            return int(ExitCode.INTERRUPTED)
+
+
+class _Job(NamedTuple):
+    """What is to be done, once it is known to be possible."""
+
+    dataset: "Dataset"
+    chosen: tuple[Entry, ...]
+    some: bool  # the command names models: they are parts, whose table is made later
+    root: Path | None  # of the checkout, where there is one
+    managed: bool  # by the families' own environments, which have to be built
+    interpreters: "Interpreters"
+
+
+def _checked(config: ScoreConfig, args: argparse.Namespace) -> tuple[ScoreConfig, _Job]:
+    """The configuration with its folder, and the job.
+
+    Raises:
+        BenchError: the device, the data or a family is not there, or the configuration does not fit the data.
+    """
+    from bench_core.device import require
+
+    from bench_score import environments, parts, runner, scoring
     from bench_score.selection import select_entries
     from bench_score.sources import load_dataset
 
@@ -161,132 +219,42 @@ def _conduct(config: ScoreConfig, args: argparse.Namespace) -> int:
     if some or args.resume:
         parts.output_folder(config)  # has to be said, or parts would not meet
     config = runner.with_output(config)
-    entries = chosen = select_entries(config, args.models, args.shard)
-    folder = parts.output_folder(config)
+    chosen = select_entries(config, args.models, args.shard)
     dataset = load_dataset(config.data)
     scoring.check(config, dataset)
-    conductor.end_on_sigterm()
-    with _alone(folder, shared=some):
-        begun = _begun(folder)
-        if begun and not (args.resume or some):
-            raise BenchError(
-                f"{folder}: is not empty; go on with it by adding --resume, or choose another --output", ExitCode.OUTPUT
-            )
-        root = _root()
-        known = runner.here(config.entries()) if args.here or root is None else _known(root, config, chosen)
-        made = known.made_by(config, config.entries())
-        done = parts.labels_done(parts.merge_parts(config, dataset.fingerprint, made))
-        if args.resume or not some:
-            entries = tuple(entry for entry in entries if entry.label not in done)
-        interpreters = known if args.here or root is None else _built(root, known, entries)
-        begin(config, root)
-        gpus = conductor.visible_gpus() if config.device == "gpu" else []
-        if entries:
-            try:
-                conductor.conduct(
-                    config,
-                    entries,
-                    dataset,
-                    interpreters,
-                    cache=(root or Path.cwd()) / policy.SCORE_CACHE,
-                    at_once=args.parallel or len(gpus) or 1,
-                    gpus=gpus,
-                )
-            except KeyboardInterrupt:
-                again = command("score", "--config", folder / CONFIG, "--resume")
-                print(f"bench: interrupted; what was scored is kept. Go on with: {again}", file=sys.stderr)
-                return int(ExitCode.INTERRUPTED)
-        merged = parts.merge_parts(config, dataset.fingerprint, made)
-        if some:
-            return _part_written(config, chosen, merged)
-        finish(config, merged.rows, complete=not merged.missing)
+    root = _root()
+    if args.here or root is None:
+        return config, _Job(dataset, chosen, some, root, False, runner.here(config.entries()))
+    return config, _Job(dataset, chosen, some, root, True, environments.known(root, config, chosen))
+
+
+def _scored(config: ScoreConfig, job: _Job, args: argparse.Namespace) -> int:
+    from bench_score import conductor, environments, parts
+    from bench_score.finish import finish
+
+    made = job.interpreters.made_by(config, config.entries())
+    done = parts.labels_done(parts.merge_parts(config, job.dataset.fingerprint, made))
+    # Who names a model has it scored, unless told to go on.
+    entries = [entry for entry in job.chosen if entry.label not in done or (job.some and not args.resume)]
+    gpus = conductor.visible_gpus() if config.device == "gpu" else []
+    if entries:
+        interpreters = job.interpreters
+        if job.managed and job.root is not None:
+            interpreters = environments.build(job.root, interpreters, entries)
+        conductor.conduct(
+            config,
+            entries,
+            job.dataset,
+            interpreters,
+            cache=(job.root or Path.cwd()) / policy.SCORE_CACHE,
+            at_once=args.parallel or len(gpus) or 1,
+            gpus=gpus,
+        )
+    merged = parts.merge_parts(config, job.dataset.fingerprint, made)
+    if job.some:
+        return _part_written(config, job.chosen, merged)
+    finish(config, merged.rows, complete=not merged.missing)
     return _end(config, merged.rows, merged.missing, merged.failed_again)
-
-
-def _begun(folder: Path) -> bool:
-    from bench_core.bundle import LOCK
-
-    return any(path.name != LOCK for path in folder.iterdir())
-
-
-@contextmanager
-def _alone(folder: Path, *, shared: bool) -> Iterator[None]:
-    """The folder for this process alone; parts are written by many. What was refused leaves no folder behind."""
-    from bench_core.bundle import LOCK
-    from filelock import FileLock, Timeout
-
-    lock = FileLock(folder / LOCK, blocking=False)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        if not shared:
-            lock.acquire()
-    except Timeout as error:
-        raise BenchError(
-            f"{folder}: another bench is writing there; wait for it or choose another --output", ExitCode.OUTPUT
-        ) from error
-    except OSError as error:
-        raise BenchError(f"cannot write {error.filename or folder}: {error.strerror}", ExitCode.OUTPUT) from error
-    try:
-        yield
-    finally:
-        with suppress(OSError):  # somebody else has begun there, or has cleaned up
-            if not _begun(folder):
-                (folder / LOCK).unlink(missing_ok=True)
-                folder.rmdir()
-        lock.release()
-
-
-def _known(root: Path, config: ScoreConfig, chosen: Sequence[Entry]) -> "Interpreters":
-    """What is known of the families' environments before any is built.
-
-    Raises:
-        BenchError: matrix.toml has no family of a chosen model, or not on this device.
-    """
-    from bench_core.environment import lock_path
-    from bench_core.files import sha256_file
-
-    from bench_score.conductor import Interpreters
-
-    matrix = load_matrix(root)
-    for family in dict.fromkeys(entry.family for entry in chosen):
-        if family not in matrix.families:
-            raise suggest.unknown("family", family, matrix.families, source="models", hint="matrix.toml")
-        if config.device not in matrix.families[family].devices:
-            raise BenchError(
-                f"family {family} is scored on {' and '.join(matrix.families[family].devices)} alone (matrix.toml), "
-                f"and {config.device} is asked for; choose the others with --family or --models",
-                ExitCode.NO_DEVICE,
-            )
-    families = [family for family in matrix.families if any(entry.family == family for entry in config.entries())]
-    locks = {family: lock_path(root, family) for family in families}
-    packages = {family: _sources(root / matrix.families[family].package) for family in families}
-    return Interpreters(
-        python={},
-        locks={family: sha256_file(path) if path.is_file() else None for family, path in locks.items()},
-        missing={},
-        packages=packages,
-    )
-
-
-def _sources(package: Path) -> Path:
-    """The folder of a package's one module, below src."""
-    return next((path.parent for path in (package / "src").glob("*/__init__.py")), package / "src")
-
-
-def _built(root: Path, known: "Interpreters", entries: Sequence[Entry]) -> "Interpreters":
-    """Each family's own locked environment. One that cannot be built is said, and its models are unavailable."""
-    from bench_core import environment
-
-    matrix = load_matrix(root)
-    python: dict[str, Path] = {}
-    missing: dict[str, str] = {}
-    for family in dict.fromkeys(entry.family for entry in entries):
-        try:
-            python[family] = environment.ensure(root, matrix, family)
-        except BenchError as error:
-            print(f"bench: {error}", file=sys.stderr)
-            missing[family] = f"the environment {family} could not be built: {str(error).splitlines()[0]}"
-    return msgspec.structs.replace(known, python=python, missing=missing)
 
 
 def _root() -> Path | None:
