@@ -92,7 +92,8 @@ def start(folder: Path, config: Mapping[str, Any], *arguments: str, **environmen
     (folder / "mocks.json").rename(folder / "mocks.yaml")
     if not (folder / "some.xyz").exists():
         write_file(folder / "some.xyz")
-    command = [sys.executable, "-m", "bench_core", "score", "--here", "--config", "mocks.yaml", *arguments]
+    here = [] if "--merge" in arguments else ["--here"]
+    command = [sys.executable, "-m", "bench_core", "score", *here, "--config", "mocks.yaml", *arguments]
     return subprocess.Popen(
         command,
         cwd=folder,

@@ -51,9 +51,8 @@ def test_without_a_zero_energies_stay_as_they_are() -> None:
     assert np.array_equal(zero.scored(ok), ok)
 
 
-@pytest.mark.parametrize("given", [ATOMIC, [-13.0, -1000.0, -2000.0]])
-def test_a_table_takes_away_the_atoms_and_leaves_binding(given: Any) -> None:
-    zero = make_zero(given, dataset(), species=["H", "C", "O"] if isinstance(given, list) else None)
+def test_a_table_takes_away_the_atoms_and_leaves_binding() -> None:
+    zero = make_zero(ATOMIC, dataset())
     assert zero.apply(atoms_only() + binding(), ALL) == pytest.approx(binding(), abs=1e-9)
 
 
@@ -152,23 +151,18 @@ def test_a_group_s_zero_takes_a_constant_per_atom_out_of_every_group() -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "species", "message"),
+    ("given", "message"),
     [
-        ({"H": -13.0, "C": -1.0}, None, "no energy for O, which some has; add it"),
-        ({**ATOMIC, "Xx": 1.0}, None, "'Xx' is no chemical element"),
-        ({**ATOMIC, "H": float("nan")}, None, "the energy of H is not finite"),
-        ([1.0, 2.0], None, "a list of energies needs species"),
-        ([1.0, 2.0], ["H"], "2 energies for 1 species"),
-        ([1.0, 2.0], ["H", "H"], "an element stands twice"),
-        (1.0, ["H"], "species belongs to a list"),
-        (ATOMIC, ["H"], "species belongs to a list"),
-        ("mean", None, '\'mean\' is neither "average" nor "group"'),
-        (float("inf"), None, "inf is not finite"),
+        ({"H": -13.0, "C": -1.0}, "no energy for O, which some has; add it"),
+        ({**ATOMIC, "Xx": 1.0}, "'Xx' is no chemical element"),
+        ({**ATOMIC, "H": float("nan")}, "the energy of H is not finite"),
+        ("mean", '\'mean\' is neither "average" nor "group"'),
+        (float("inf"), "inf is not finite"),
     ],
 )
-def test_a_mistake_in_atomic_energies_is_one_sentence(given: Any, species: Any, message: str) -> None:
+def test_a_mistake_in_atomic_energies_is_one_sentence(given: Any, message: str) -> None:
     with pytest.raises(BenchError) as caught:
-        make_zero(given, dataset(), species)
+        make_zero(given, dataset())
     assert str(caught.value).startswith("atomic_energies: ")
     assert message in str(caught.value)
 

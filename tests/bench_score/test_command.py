@@ -20,6 +20,7 @@ from bench_core.bundle import is_committed, load_bundle
 from bench_core.errors import ExitCode
 from bench_core.results import Status
 from bench_core.scores import ScoreResult
+from filelock import FileLock
 
 from tests.bench_score.score_run import model, raw_config, run, start, write_file
 
@@ -157,6 +158,9 @@ def test_trust_is_recorded(tmp_path: Path) -> None:
         (["--parallel", "-1"], {}, ExitCode.USAGE, "at least 1"),
         (["--parallel", "many"], {}, ExitCode.USAGE, "--parallel"),
         (["--merge", "--models", "perfect"], {}, ExitCode.USAGE, "--merge takes all parts"),
+        (["--merge", "--shard", "1/2", "--here"], {}, ExitCode.USAGE, "leave --shard and --here out"),
+        (["--merge", "--parallel"], {}, ExitCode.USAGE, "leave --parallel out"),
+        (["--merge", "--resume"], {}, ExitCode.USAGE, "leave --resume out"),
         (["--merge"], {}, ExitCode.MISSING_PART, "there is no part to merge"),
         (["--set", "seeed=3"], {}, ExitCode.USAGE, "did you mean 'seed'"),
         (["--models", "perfect"], {"output": {}}, ExitCode.USAGE, "parts have to meet in one folder"),
@@ -174,6 +178,51 @@ def test_a_mistake_is_a_sentence_and_leaves_nothing_behind(
     done = run(tmp_path, THREE | changes, *arguments, CUDA_VISIBLE_DEVICES="")
     assert_said(done, code, words)
     assert {path.name for path in tmp_path.iterdir()} <= {"some.xyz", "mocks.yaml"}
+
+
+MATRIX = """
+python = "3.11"
+[scenarios]
+[groups]
+[families.mock_family]
+package = "packages/mock"
+devices = ["gpu"]
+"""
+
+
+def test_a_family_is_not_scored_on_a_device_that_the_matrix_leaves_out(tmp_path: Path) -> None:
+    write_file(tmp_path / "some.xyz")
+    (tmp_path / "matrix.toml").write_text(MATRIX)
+    (tmp_path / "mocks.yaml").write_text(json.dumps(THREE))
+    command = [sys.executable, "-m", "bench_core", "score", "--config", "mocks.yaml"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert_said(done, ExitCode.NO_DEVICE, "family mock_family is scored on gpu alone (matrix.toml), and cpu is asked")
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_size_left_in_the_shell_is_a_sentence_and_begins_nothing(tmp_path: Path) -> None:
+    done = run(tmp_path, THREE, WORLD_SIZE="2")
+    assert_said(done, ExitCode.USAGE, "WORLD_SIZE is 2 in the environment, and ", "unset WORLD_SIZE")
+    assert not (tmp_path / "out").exists()
+
+
+LAUNCHED = {"WORLD_SIZE": "2", "RANK": "0", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "1"}
+
+
+@pytest.mark.parametrize("option", [["--resume"], ["--merge"], ["--models", "0"], ["--parallel"]])
+def test_a_launcher_refuses_what_it_does_not_do(tmp_path: Path, option: list[str]) -> None:
+    done = run(tmp_path, THREE, *option, **LAUNCHED)
+    assert_said(
+        done, ExitCode.USAGE, f"a launcher such as torchrun shares structures of one run; leave {option[0]} out"
+    )
+
+
+def test_what_a_launcher_starts_takes_the_folder_for_itself(tmp_path: Path) -> None:
+    (tmp_path / "out").mkdir()
+    with FileLock(tmp_path / "out" / ".lock"):
+        assert_said(run(tmp_path, THREE, **LAUNCHED), ExitCode.OUTPUT, "another bench is writing there")
+    (tmp_path / "out" / "thesis.tex").touch()
+    assert_said(run(tmp_path, THREE, **LAUNCHED), ExitCode.OUTPUT, "is not empty; choose another --output")
 
 
 def test_a_configuration_that_is_not_there_is_a_sentence(tmp_path: Path) -> None:
@@ -220,7 +269,7 @@ def test_a_disk_that_is_full_ends_the_run_and_it_goes_on_when_there_is_room(tmp_
 
 def test_two_shards_and_a_merge_are_the_run_itself(tmp_path: Path, whole: tuple[Path, Any]) -> None:
     first = run(tmp_path, THREE, "--shard", "1/2")
-    assert_said(first, ExitCode.OK, "the same command with --merge", "perfect", "offset")
+    assert_said(first, ExitCode.OK, "When all are there: bench score ", "perfect", "offset")
     assert "noisy" not in first.stdout
     merged = run(tmp_path, THREE, "--merge")
     assert_said(merged, ExitCode.MISSING_PART, "Not scored yet, and not in the table: noisy")
@@ -271,6 +320,32 @@ def test_a_shard_that_is_resumed_scores_what_is_missing_alone(tmp_path: Path) ->
     assert len(calls.read_text().splitlines()) == 12
     assert_said(run(tmp_path, config, "--models", "perfect"), ExitCode.OK)
     assert len(calls.read_text().splitlines()) == 24  # who names a model has it scored
+
+
+def test_a_model_that_fails_after_it_had_a_score_keeps_it_and_says_so(tmp_path: Path) -> None:
+    weights = tmp_path / "there"
+    weights.touch()
+    config = raw_config([model("perfect", needs=str(weights))], output={"dir": "out"})
+    assert_said(run(tmp_path, config, "--models", "perfect"), ExitCode.OK)
+    weights.unlink()
+    done = run(tmp_path, config, "--models", "perfect")
+    assert_said(done, ExitCode.INCOMPLETE, "perfect: its earlier score is kept; this time error: ", "12 of 12")
+    assert_said(run(tmp_path, config, "--merge"), ExitCode.OK, "its earlier score is kept")
+    assert rows(tmp_path / "out")["perfect"].status is Status.OK
+
+
+def test_a_part_that_failed_says_why(tmp_path: Path) -> None:
+    config = raw_config([model("fails"), model("perfect")], output={"dir": "out"})
+    done = run(tmp_path, config, "--models", "fails")
+    assert_said(done, ExitCode.INCOMPLETE, "fails: error: RuntimeError: size mismatch")
+
+
+def test_a_part_says_how_its_table_is_made(tmp_path: Path) -> None:
+    done = run(tmp_path, THREE, "--models", "0", "1", "2")
+    (merge,) = re.findall(r"When all are there: bench (.+)", done.stdout)
+    command = [sys.executable, "-m", "bench_core", *shlex.split(merge)]
+    merged = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert_said(merged, ExitCode.OK, "The run: ")
 
 
 def test_a_part_of_another_configuration_is_refused_by_name(tmp_path: Path) -> None:
@@ -377,6 +452,18 @@ def test_an_interrupted_run_keeps_what_is_done_and_says_how_to_go_on(tmp_path: P
     )
     assert_said(resumed, ExitCode.OK)
     assert all(calls(tmp_path)[f"calls-0 some[{index}]"] == 1 for index in range(12))
+
+
+def test_an_interrupt_before_anything_is_scored_advises_nothing(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe.toml"
+    os.mkfifo(pipe)
+    command = [sys.executable, "-m", "bench_core", "score", "--here", "--config", "pipe.toml"]
+    process = subprocess.Popen(command, cwd=tmp_path, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    with pipe.open("w"):  # waits until it is opened for reading
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=30)
+    assert process.returncode == ExitCode.INTERRUPTED, out + err
+    assert err == "bench: interrupted before anything was scored\n"
 
 
 def test_a_worker_that_is_killed_from_outside_is_one_row(tmp_path: Path) -> None:

@@ -288,7 +288,8 @@ def test_each_model_has_a_gpu_to_itself_and_gives_it_back(tmp_path: Path, monkey
 
     monkeypatch.setattr(conductor, "ModelWorker", Seen)
     config = make_config(tmp_path, [model("perfect", str(index)) for index in range(5)])
-    conducted(config, tmp_path, at_once=2, gpus=["3", "5"])
+    conducted(config, tmp_path, at_once=4, gpus=["3", "5"])
     assert set(seen) == {"3", "5"}
+    assert {row.timing.at_once for row in rows(config).values() if row.timing} == {2}  # what really ran
     assert len(seen) == 5
     assert "CUDA_VISIBLE_DEVICES" not in os.environ

@@ -496,3 +496,18 @@ def test_set_refuses_what_leads_nowhere(tmp_path: Path, assignment: str, words: 
     with pytest.raises(BenchError) as caught:
         load_config(written(tmp_path, TOML), [assignment])
     assert words in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"models": [MODEL | {"checkpoint": "~nobody-at-all/x"}]},
+        {"models": [MODEL | {"architecture": {"config": "~nobody-at-all/x.toml"}}]},
+        {"output": {"dir": "~nobody-at-all/runs"}},
+        {"data": {"test": "~nobody-at-all/x.xyz"}},
+    ],
+)
+def test_a_home_folder_of_nobody_is_a_sentence(tmp_path: Path, changes: dict[str, Any]) -> None:
+    raw = {"name": "x", "models": [MODEL], "data": {"test": "x.xyz"}} | changes
+    with pytest.raises(BenchError, match=r"~nobody-at-all/.*: there is no such home folder"):
+        parse_config(raw, base=tmp_path)

@@ -1,6 +1,9 @@
 """How a run begins and ends in its folder."""
 
+import shutil
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Barrier
 from typing import Any
 
 import pytest
@@ -77,6 +80,27 @@ def test_a_folder_with_parts_or_locks_alone_is_a_run(tmp_path: Path) -> None:
     (tmp_path / "out" / ".lock").touch()
     begin(one, None)
     assert (tmp_path / "out" / CONFIG).is_file()
+
+
+def test_shards_that_begin_at_the_same_time_are_one_run(tmp_path: Path) -> None:
+    one = config(tmp_path)
+    with ThreadPoolExecutor(max_workers=8) as pool:
+        for _ in range(30):
+            together = Barrier(8)
+
+            def shard(together: Barrier = together) -> None:
+                together.wait()
+                begin(one, None)
+
+            for done in [pool.submit(shard) for _ in range(8)]:
+                done.result()
+            shutil.rmtree(tmp_path / "out")
+
+
+def test_a_configuration_too_large_to_be_read_again_is_refused_before_anything_is_scored(tmp_path: Path) -> None:
+    many = make_config(tmp_path, [model("perfect", f"model number {index}") for index in range(1000)])
+    assert "no more than 64 KiB of it could be read again" in refusal(many, ExitCode.USAGE)
+    assert not (tmp_path / "out").exists()
 
 
 def test_an_unknown_format_is_refused_before_anything_is_scored(tmp_path: Path) -> None:

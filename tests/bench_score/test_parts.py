@@ -1,6 +1,7 @@
 """Parts: what may be merged, what is refused by name, and in what order it comes."""
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,8 @@ from bench_core.results import Status
 from bench_core.scores import ScoreResult
 from bench_score import parts
 from bench_score.benchmark import Benchmark, blank_row, failed_row
-from bench_score.config import ScoreConfig
+from bench_score.config import ScoreConfig, config_sha256
+from bench_score.identity import made_by, package_of
 from bench_score.parts import labels_done, merge_parts, part_tag, write_part
 from bench_score.selection import select_entries
 
@@ -147,6 +149,77 @@ def test_two_parts_on_different_data_are_not_merged(config: ScoreConfig) -> None
     assert f"{path}: was made with another dataset" in refusal(config, ExitCode.RESUME)
 
 
+LOCK = {"lock of mock_family": "a" * 64}
+
+
+def test_parts_of_two_locks_are_not_merged(config: ScoreConfig) -> None:
+    write_part(config, [row(config, "perfect")], "a", LOCK)
+    path = write_part(config, [row(config, "offset")], "b", {"lock of mock_family": "not managed"})
+    assert f"{path}: was made with another lock of mock_family than this" in refusal(config, ExitCode.RESUME)
+
+
+def test_a_part_of_another_lock_than_is_there_now_is_refused(config: ScoreConfig) -> None:
+    path = write_part(config, [row(config, "perfect")], "a", LOCK)
+    assert merge_parts(config, made=LOCK | {"lock of another": "b"}).rows
+    with pytest.raises(BenchError, match="another lock of mock_family") as caught:
+        merge_parts(config, made={"lock of mock_family": "b" * 64})
+    assert caught.value.code is ExitCode.RESUME
+    assert str(path) in str(caught.value)
+
+
+def named(folder: Path) -> ScoreConfig:
+    """With a checkpoint, a metric and data that are files beside the configuration."""
+    (folder / "weights.pt").write_bytes(b"weights")
+    (folder / "beside.py").write_text("def bias(reference, predicted):\n    return 0.0\n")
+    return make_config(
+        folder,
+        [model("./weights.pt", "own"), model("perfect")],
+        metrics={"energy": ["bias"]},
+        custom_metrics=[{"name": "bias", "function": "beside:bias"}],
+    )
+
+
+@pytest.mark.parametrize(("file", "words"), [("weights.pt", "checkpoint of own"), ("beside.py", "metric bias")])
+def test_a_part_made_by_a_file_that_changed_since_is_refused(tmp_path: Path, file: str, words: str) -> None:
+    one = named(tmp_path)
+    path = write_part(one, [row(one, "own")], "a")
+    assert merge_parts(one, made=made_by(one, one.entries())).rows
+    (tmp_path / file).write_text("# something else")
+    with pytest.raises(BenchError, match=f"another {words} than this") as caught:
+        merge_parts(one, made=made_by(one, one.entries()))
+    assert str(path) in str(caught.value)
+
+
+def test_a_part_made_by_an_adapter_that_changed_since_is_refused(tmp_path: Path) -> None:
+    one = named(tmp_path)
+    package = tmp_path / "bench_own"
+    package.mkdir()
+    (package / "__init__.py").write_text("one = 1")
+    write_part(one, [row(one, "own")], "a", made_by(one, one.entries(), packages={"mock_family": package}))
+    (package / "__init__.py").write_text("one = 2")
+    with pytest.raises(BenchError, match="another package of mock_family than this"):
+        merge_parts(one, made=made_by(one, one.entries(), packages={"mock_family": package}))
+
+
+def test_a_folder_that_was_copied_goes_on(tmp_path: Path) -> None:
+    (tmp_path / "here").mkdir()
+    one = named(tmp_path / "here")
+    write_part(one, [row(one, "own")], "a")
+    shutil.copytree(tmp_path / "here", tmp_path / "there")
+    shutil.move(tmp_path / "here", tmp_path / "gone")
+    other = named(tmp_path / "there")
+    assert config_sha256(other) == config_sha256(one)
+    assert [found.label for found in merge_parts(other, made=made_by(other, other.entries())).rows] == ["own"]
+
+
+def test_the_package_of_a_family_is_found_in_this_python(config: ScoreConfig) -> None:
+    import bench_mock
+
+    assert package_of("mock_family") == Path(str(bench_mock.__file__)).parent
+    assert package_of("nobody") is None
+    assert made_by(config, config.entries()).keys() == {"lock of mock_family", "package of mock_family"}
+
+
 def test_a_row_on_other_data_than_its_parts_header_says_is_refused(config: ScoreConfig) -> None:
     path = write_part(config, [row(config, "perfect"), row(config, "offset")], "a")
     changed(path, lambda part: part["rows"][1]["data"].update(fingerprint="1" * 64))
@@ -213,6 +286,17 @@ def test_parts_of_different_models_have_different_names(config: ScoreConfig) -> 
     assert len(set(tags)) == len(tags)
     assert tags[-1] == "noisy"
     assert part_tag(entries) == part_tag(list(entries))
+
+
+def test_a_score_is_not_replaced_by_a_failure(config: ScoreConfig) -> None:
+    first = write_part(config, [row(config, "perfect", Status.OK)], "a")
+    again = write_part(config, [row(config, "perfect", Status.CRASHED)], "a")
+    assert again != first
+    merged = merge_parts(config)
+    assert [found.status for found in merged.rows] == [Status.OK]
+    assert [found.status for found in merged.failed_again] == [Status.CRASHED]
+    assert write_part(config, [row(config, "perfect", Status.OK)], "a") == first
+    assert merge_parts(config).failed_again == ()
 
 
 def test_what_could_not_be_reached_is_tried_once_more(config: ScoreConfig) -> None:

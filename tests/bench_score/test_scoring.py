@@ -134,17 +134,17 @@ def test_shards_of_the_structures_change_nothing_to_the_last_bit(folder: Path) -
 class Recorded(World):
     """A process that keeps what it found, or says what all found."""
 
-    def __init__(self, rank: int, size: int, together: Mapping[str, Any] | None = None) -> None:
-        self.rank, self.size, self.together = rank, size, together
+    def __init__(self, rank: int, size: int, of_all: Mapping[str, Any] | None = None) -> None:
+        self.rank, self.size, self.of_all = rank, size, of_all
         self.bits: dict[str, Any] = {}
 
-    def merge(self, arrays: Mapping[str, Any], mine: Mapping[str, Any]) -> dict[str, Any]:
+    def merge(self, step: str, arrays: Mapping[str, Any], mine: Mapping[str, Any]) -> dict[str, Any]:
         for name, array in arrays.items():
             self.bits[name] = np.zeros(array.shape, np.int64)
             self.bits[name][mine[name]] = array.view(np.int64)[mine[name]]
-        if self.together is None:
+        if self.of_all is None:
             return dict(arrays)
-        return {name: self.together[name].view(array.dtype) for name, array in arrays.items()}
+        return {name: self.of_all[name].view(array.dtype) for name, array in arrays.items()}
 
 
 def share(dataset: Dataset, size: int) -> Predicted:
@@ -438,6 +438,13 @@ def test_a_row_says_what_it_is_of(folder: Path) -> None:
     assert row.timing is not None
     assert row.timing.median_sec_per_structure > 0
     assert row.timing.peak_rss_bytes
+
+
+@pytest.mark.parametrize(("said", "status"), [("cpu", Status.OK), ("cuda:0", Status.UNAVAILABLE)])
+def test_a_model_that_is_elsewhere_than_asked_has_no_score(folder: Path, said: str, status: Status) -> None:
+    row = scored(folder, "perfect", {"device": said})
+    assert row.status is status
+    assert row.reason == (None if said == "cpu" else "model 'perfect': asked for cpu, and its parameters are on cuda:0")
 
 
 @pytest.mark.parametrize("count", [1, 2])

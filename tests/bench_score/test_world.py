@@ -8,7 +8,7 @@ from bench_score import world
 
 @pytest.fixture(autouse=True)
 def no_launcher(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("WORLD_SIZE", "RANK", "LOCAL_RANK"):
+    for name in ("WORLD_SIZE", "LOCAL_RANK", *world.LAUNCHED):
         monkeypatch.delenv(name, raising=False)
 
 
@@ -24,8 +24,20 @@ def test_a_process_that_nobody_launched_is_alone_and_needs_no_torch() -> None:
 
 @pytest.mark.parametrize(("size", "shared"), [("1", False), ("2", True), ("", False)])
 def test_a_launcher_says_how_many_there_are(monkeypatch: pytest.MonkeyPatch, size: str, shared: bool) -> None:
+    for name in world.LAUNCHED:
+        monkeypatch.setenv(name, "1")
     monkeypatch.setenv("WORLD_SIZE", size)
     assert world.is_shared() is shared
+
+
+@pytest.mark.parametrize("absent", world.LAUNCHED)
+def test_a_size_that_no_launcher_set_is_refused(monkeypatch: pytest.MonkeyPatch, absent: str) -> None:
+    for name in world.LAUNCHED:
+        monkeypatch.setenv(name, "1")
+    monkeypatch.delenv(absent)
+    monkeypatch.setenv("WORLD_SIZE", "2")
+    with pytest.raises(BenchError, match=f"WORLD_SIZE is 2 in the environment, and {absent} is not set"):
+        world.is_shared()
 
 
 @pytest.mark.parametrize("size", ["two", "1.5", "-1"])

@@ -74,6 +74,7 @@ class CHGNetModel:
     ) -> None:
         self._network = network.to(device).eval().requires_grad_(False)
         self._device = device
+        self.device = str(next(self._network.parameters()).device)  # read back
         self.num_parameters = int(network.n_params)
         self.cutoff_angstrom = float(network.graph_converter.atom_graph_cutoff)
         self.elements = elements

@@ -62,6 +62,7 @@ class DIEPModel:
     def __init__(self, potential: Potential, level_of_theory: str | None, device: str, source: Source) -> None:
         self._potential = potential.eval().requires_grad_(False)
         self._device = device
+        self.device = str(next(self._potential.parameters()).device)  # read back
         self._type_of = {atomic_numbers[symbol]: i for i, symbol in enumerate(potential.model.element_types)}
         self.checkpoint_sha256, self.trusted = source.sha256, source.is_own
         self.num_parameters = sum(parameter.numel() for parameter in potential.parameters())

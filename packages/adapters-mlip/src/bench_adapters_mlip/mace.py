@@ -79,6 +79,7 @@ class MACEModel:
         self._network = network.to(device).eval().requires_grad_(False)
         self._head = head
         self._device = device
+        self.device = str(next(self._network.parameters()).device)  # read back
         self._dtype = network.r_max.dtype
         self._numbers = [int(number) for number in network.atomic_numbers]
         self.checkpoint_sha256, self.trusted = source.sha256, source.is_own

@@ -100,6 +100,7 @@ class SevenNetModel:
         self._energy_network = _without_forces(self._network)
         self._modal = modal
         self._device = device
+        self.device = str(next(self._network.parameters()).device)  # read back
         self.checkpoint_sha256, self.trusted = source.sha256, source.is_own
         self.num_parameters = sum(parameter.numel() for parameter in network.parameters())
         self.cutoff_angstrom = float(network.cutoff)

@@ -5,5 +5,5 @@ import sys
 from bench_core.cli import main
 
 if __name__ == "__main__":
-    here = [] if "--here" in sys.argv else ["--here"]
+    here = [] if {"--here", "--merge"} & set(sys.argv) else ["--here"]
     sys.exit(main(["score", *here, *sys.argv[1:]]))

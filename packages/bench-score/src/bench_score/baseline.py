@@ -10,7 +10,7 @@
   did not predict has no energies.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -124,22 +124,13 @@ class GroupZero:
         return scored
 
 
-def make_zero(
-    atomic_energies: Mapping[str, float] | Sequence[float] | float | str | None,
-    dataset: Dataset,
-    species: Sequence[str] | None = None,
-) -> Zero:
-    """The zero that a configuration asks for: a table {"H": -13.6}, a list in the order of `species`, a number,
-    "average", "group", or None.
+def make_zero(atomic_energies: Mapping[str, float] | float | str | None, dataset: Dataset) -> Zero:
+    """The zero that a configuration asks for: a table {"H": -13.6}, a number, "average", "group", or None.
 
     Raises:
-        BenchError: an unknown word or element, a list and `species` of different length, an element of the dataset
-            that the table lacks, "group" for a dataset where a structure has no group.
+        BenchError: an unknown word or element, an element of the dataset that the table lacks, "group" for a dataset
+            where a structure has no group.
     """
-    if species is not None and (
-        isinstance(atomic_energies, str | Mapping) or not isinstance(atomic_energies, Sequence)
-    ):
-        raise BenchError("atomic_energies: species belongs to a list of energies; leave it out, or give a list")
     if atomic_energies is None:
         return NoZero()
     if isinstance(atomic_energies, str):
@@ -148,8 +139,7 @@ def make_zero(
         if not np.isfinite(atomic_energies):
             raise BenchError(f"atomic_energies: {atomic_energies} is not finite")
         return TableZero(float(atomic_energies) * _num_atoms(dataset))
-    table = atomic_energies if isinstance(atomic_energies, Mapping) else _table(atomic_energies, species)
-    return _from_table(table, dataset)
+    return _from_table(atomic_energies, dataset)
 
 
 def _by_word(word: str, dataset: Dataset) -> Zero:
@@ -158,16 +148,6 @@ def _by_word(word: str, dataset: Dataset) -> Zero:
     if word == GROUP:
         return _group_zero(dataset)
     raise BenchError(f'atomic_energies: {word!r} is neither "average" nor "group", nor a table of energies by element')
-
-
-def _table(energies: Sequence[float], species: Sequence[str] | None) -> Mapping[str, float]:
-    if species is None:
-        raise BenchError("atomic_energies: a list of energies needs species, the elements in the same order")
-    if len(energies) != len(species):
-        raise BenchError(f"atomic_energies: {len(energies)} energies for {len(species)} species; give one for each")
-    if len(set(species)) != len(species):
-        raise BenchError("atomic_energies: an element stands twice among species")
-    return dict(zip(species, energies, strict=True))
 
 
 def _from_table(table: Mapping[str, float], dataset: Dataset) -> TableZero:

@@ -4,7 +4,7 @@ import gc
 import platform
 import time
 import traceback
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -66,15 +66,20 @@ class Benchmark:
         cache: Path = Path(policy.SCORE_CACHE),
         at_once: int = 1,
         lock_sha256: str | None = None,
+        made: Mapping[str, str] | None = None,
         progress: Progress = lambda done, total: None,
     ) -> None:
-        """`entries` are all of the configuration's where none are named; their rows are written as part `part`."""
+        """`entries` are all of the configuration's where none are named; their rows are written as part `part`.
+
+        `lock_sha256` and `made` (see bench_score.identity) are what only the conductor knows.
+        """
         self.config = cfg
         self.entries = tuple(cfg.entries() if entries is None else entries)
         self.part = part
         self.dataset = load_dataset(cfg.data) if dataset is None else dataset
         self.folder = data_folder(cfg, self.dataset.name)
         self._cache, self._at_once, self._lock_sha256, self._progress = cache, at_once, lock_sha256, progress
+        self._made = made
         self._structures = scoring.structures_of(self.dataset)
 
     def run(self) -> list[ScoreResult]:
@@ -96,7 +101,7 @@ class Benchmark:
             return []
         write_structures(self.folder / STRUCTURES, self._structures)
         if self.part is not None:
-            write_part(self.config, rows, self.part)
+            write_part(self.config, rows, self.part, self._made)
         return rows
 
     def _row(self, turn: str, entry: Entry, with_others: world.World) -> ScoreResult:
@@ -138,7 +143,9 @@ class Benchmark:
         began = time.perf_counter()
         family = find_family(entry.family)
         pools.ask(config.threads)  # loading may work for long
-        model = family.load(entry, "cuda" if config.device == "gpu" else "cpu")
+        device = "cuda" if config.device == "gpu" else "cpu"
+        model = family.load(entry, device)
+        _check_device(entry, model, device)
         load_sec = time.perf_counter() - began
         pools.require(config.threads)  # once more: the model may have brought pools of its own
         lists = None
@@ -211,6 +218,15 @@ class Benchmark:
                 shared_versions=shared_versions(),
             ),
         }
+
+
+def _check_device(entry: Entry, model: Model, asked: str) -> None:
+    """Where the model is, is where it was asked to be; one that does not tell is believed."""
+    said = getattr(model, "device", None)
+    if said is not None and str(said).partition(":")[0] != asked:
+        raise BenchError(
+            f"model {entry.label!r}: asked for {asked}, and its parameters are on {said}", ExitCode.ENVIRONMENT
+        )
 
 
 def blank_row(config: ScoreConfig, dataset: Dataset, entry: Entry, status: Status) -> ScoreResult:

@@ -2,15 +2,14 @@
 
 import argparse
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 from bench_core import policy, suggest, terminal
 from bench_core.errors import BenchError, ExitCode
-from bench_core.matrix import Matrix, find_root, load_matrix
+from bench_core.matrix import find_root, load_matrix
 from bench_core.results import Status
 from bench_core.scores import ScoreResult
 from bench_core.settings import split_names
@@ -20,6 +19,11 @@ from bench_score import world
 from bench_score.config import ScoreConfig, load_config
 from bench_score.model import Entry
 
+if TYPE_CHECKING:
+    from bench_score.conductor import Interpreters
+    from bench_score.dataset import Dataset
+
+ANOTHER = "choose another --output"
 HELP = "score pre-trained models on one dataset"
 
 
@@ -64,24 +68,41 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    config = _config(args)
-    if world.is_shared():
-        return _shared(config, args)
+    try:
+        _refuse_what_does_not_apply(args)
+        config = _config(args)
+        if world.is_shared():
+            return _shared(config)
+        if args.merge:
+            return _merge(config)
+        return _conduct(config, args)
+    except KeyboardInterrupt:
+        print("bench: interrupted before anything was scored", file=sys.stderr)
+        return int(ExitCode.INTERRUPTED)
+
+
+def _refuse_what_does_not_apply(args: argparse.Namespace) -> None:
+    said = {"--models": args.models, "--shard": args.shard, "--parallel": args.parallel != 1, "--resume": args.resume}
     if args.merge:
-        return _merge(config)
-    return _conduct(config, args)
+        _refuse("--merge takes all parts that are there, and scores nothing", said | {"--here": args.here})
+    if world.is_shared():
+        _refuse("a launcher such as torchrun shares structures of one run", said | {"--merge": args.merge})
+    if args.parallel < 0:
+        raise BenchError(f"--parallel {args.parallel}: at least 1, or no number for one on each GPU")
+
+
+def _refuse(because: str, said: Mapping[str, Any]) -> None:
+    found = [name for name, value in said.items() if value]
+    if found:
+        raise BenchError(f"{because}; leave {' and '.join(found)} out")
 
 
 def _config(args: argparse.Namespace) -> ScoreConfig:
     """The configuration with what the options replace.
 
     Raises:
-        BenchError: something unknown, or options that contradict each other.
+        BenchError: something unknown.
     """
-    if args.merge and (args.models or args.shard):
-        raise BenchError("--merge takes all parts; leave --models and --shard out")
-    if args.parallel < 0:
-        raise BenchError(f"--parallel {args.parallel}: at least 1, or no number for one on each GPU")
     config = load_config(args.config, args.set)
     changes: dict[str, Any] = {}
     if args.device is not None:
@@ -111,44 +132,85 @@ def _of_families(config: ScoreConfig, families: Sequence[str], source: Path) -> 
     return tuple(model for model in config.models if model.family in families)
 
 
-def _shared(config: ScoreConfig, args: argparse.Namespace) -> int:
+def _shared(config: ScoreConfig) -> int:
     """One of the processes that a launcher started: in this Python, whatever the matrix says."""
-    from bench_score import runner
+    from bench_core.device import require
 
-    if args.models or args.shard or args.merge or args.parallel != 1:
-        raise BenchError(
-            "a launcher such as torchrun shares structures; leave --models, --shard, --merge, --parallel out"
-        )
-    rows = runner.run_benchmark(config)
-    return _end(config, rows, ()) if rows else int(ExitCode.OK)
+    from bench_score import runner
+    from bench_score.folder import opened
+
+    require(config.device)
+    config = runner.with_output(config)
+    if world.rank_of_launcher() != 0:
+        runner.run_benchmark(config)
+        return int(ExitCode.OK)
+    with opened(config, None, refusal=f"{ANOTHER}: what a launcher starts is not gone on with"):
+        rows = runner.run_benchmark(config)
+    return _end(config, rows)
 
 
 def _merge(config: ScoreConfig) -> int:
     from bench_core.bundle import is_committed, load_bundle
 
-    from bench_score.finish import begin, finish
+    from bench_score.finish import finish
+    from bench_score.folder import opened
+    from bench_score.identity import made_by_files
     from bench_score.parts import merge_parts, output_folder
 
     folder = output_folder(config)
-    merged = merge_parts(config)
+    merged = merge_parts(config, made=made_by_files(config, config.entries()))
     if not merged.rows:
         raise BenchError(f"{folder}: there is no part to merge", ExitCode.MISSING_PART)
     if is_committed(folder):
         load_bundle(folder)  # merged before, and not changed since
-        return _end(config, merged.rows, merged.missing)
-    with _alone(folder, shared=False):
-        begin(config, _root())
-        finish(config, merged.rows, complete=not merged.missing)
-    return _end(config, merged.rows, merged.missing)
+    else:
+        with opened(config, _root()):
+            finish(config, merged.rows, complete=not merged.missing)
+    return _end(config, merged.rows, merged.missing, merged.failed_again)
 
 
 def _conduct(config: ScoreConfig, args: argparse.Namespace) -> int:
+    """Check all that can be checked, open the folder, score what is to be scored, and make the table."""
     from bench_core.bundle import CONFIG
-    from bench_core.device import require
     from bench_core.invocation import command
 
-    from bench_score import conductor, parts, runner, scoring
-    from bench_score.finish import begin, finish
+    from bench_score import conductor
+    from bench_score.folder import opened
+    from bench_score.parts import output_folder
+
+    config, job = _checked(config, args)
+    conductor.end_on_sigterm()
+    refusal = None if args.resume or job.some else f"go on with it by adding --resume, or {ANOTHER}"
+    with opened(config, job.root, shared=job.some, refusal=refusal):
+        try:
+            return _scored(config, job, args)
+        except KeyboardInterrupt:
+            here = ["--here"] if args.here else []
+            again = command("score", "--config", output_folder(config) / CONFIG, "--resume", *here)
+            print(f"bench: interrupted; what was scored is kept. Go on with: {again}", file=sys.stderr)
+            return int(ExitCode.INTERRUPTED)
+
+
+class _Job(NamedTuple):
+    """What is to be done, once it is known to be possible."""
+
+    dataset: "Dataset"
+    chosen: tuple[Entry, ...]
+    some: bool  # the command names models: they are parts, whose table is made later
+    root: Path | None  # of the checkout, where there is one
+    managed: bool  # by the families' own environments, which have to be built
+    interpreters: "Interpreters"
+
+
+def _checked(config: ScoreConfig, args: argparse.Namespace) -> tuple[ScoreConfig, _Job]:
+    """The configuration with its folder, and the job.
+
+    Raises:
+        BenchError: the device, the data or a family is not there, or the configuration does not fit the data.
+    """
+    from bench_core.device import require
+
+    from bench_score import environments, parts, runner, scoring
     from bench_score.selection import select_entries
     from bench_score.sources import load_dataset
 
@@ -157,102 +219,42 @@ def _conduct(config: ScoreConfig, args: argparse.Namespace) -> int:
     if some or args.resume:
         parts.output_folder(config)  # has to be said, or parts would not meet
     config = runner.with_output(config)
-    entries = chosen = select_entries(config, args.models, args.shard)
-    folder = parts.output_folder(config)
+    chosen = select_entries(config, args.models, args.shard)
     dataset = load_dataset(config.data)
     scoring.check(config, dataset)
-    conductor.end_on_sigterm()
-    with _alone(folder, shared=some):
-        begun = _begun(folder)
-        if begun and not (args.resume or some):
-            raise BenchError(
-                f"{folder}: is not empty; go on with it by adding --resume, or choose another --output", ExitCode.OUTPUT
-            )
-        done = parts.labels_done(parts.merge_parts(config, dataset.fingerprint))
-        if args.resume or not some:
-            entries = tuple(entry for entry in entries if entry.label not in done)
-        root = _root()
-        interpreters = runner.here(entries) if args.here or root is None else _managed(root, entries)
-        begin(config, root)
-        gpus = conductor.visible_gpus() if config.device == "gpu" else []
-        if entries:
-            try:
-                conductor.conduct(
-                    config,
-                    entries,
-                    dataset,
-                    interpreters,
-                    cache=(root or Path.cwd()) / policy.SCORE_CACHE,
-                    at_once=args.parallel or len(gpus) or 1,
-                    gpus=gpus,
-                )
-            except KeyboardInterrupt:
-                again = command("score", "--config", folder / CONFIG, "--resume")
-                print(f"bench: interrupted; what was scored is kept. Go on with: {again}", file=sys.stderr)
-                return int(ExitCode.INTERRUPTED)
-        merged = parts.merge_parts(config, dataset.fingerprint)
-        if some:
-            return _part_written(config, chosen, merged)
-        finish(config, merged.rows, complete=not merged.missing)
-    return _end(config, merged.rows, merged.missing)
+    root = _root()
+    if args.here or root is None:
+        return config, _Job(dataset, chosen, some, root, False, runner.here(config.entries()))
+    return config, _Job(dataset, chosen, some, root, True, environments.known(root, config, chosen))
 
 
-def _begun(folder: Path) -> bool:
-    from bench_core.bundle import LOCK
+def _scored(config: ScoreConfig, job: _Job, args: argparse.Namespace) -> int:
+    from bench_score import conductor, environments, parts
+    from bench_score.finish import finish
 
-    return any(path.name != LOCK for path in folder.iterdir())
-
-
-@contextmanager
-def _alone(folder: Path, *, shared: bool) -> Iterator[None]:
-    """The folder for this process alone; parts are written by many. What was refused leaves no folder behind."""
-    from bench_core.bundle import LOCK
-    from filelock import FileLock, Timeout
-
-    lock = FileLock(folder / LOCK, blocking=False)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        if not shared:
-            lock.acquire()
-    except Timeout as error:
-        raise BenchError(
-            f"{folder}: another bench is writing there; wait for it or choose another --output", ExitCode.OUTPUT
-        ) from error
-    except OSError as error:
-        raise BenchError(f"cannot write {error.filename or folder}: {error.strerror}", ExitCode.OUTPUT) from error
-    try:
-        yield
-    finally:
-        if not _begun(folder):
-            with suppress(OSError):  # somebody else has begun there
-                (folder / LOCK).unlink(missing_ok=True)
-                folder.rmdir()
-        lock.release()
-
-
-def _managed(root: Path, entries: Sequence[Entry]) -> Any:
-    """Each family's own locked environment. One that cannot be built is said, and its models are unavailable."""
-    from bench_core import environment
-
-    from bench_score.conductor import Interpreters
-
-    matrix = load_matrix(root)
-    python: dict[str, Path] = {}
-    missing: dict[str, str] = {}
-    for family in dict.fromkeys(entry.family for entry in entries):
-        _known(matrix, family)
-        try:
-            python[family] = environment.ensure(root, matrix, family)
-        except BenchError as error:
-            print(f"bench: {error}", file=sys.stderr)
-            missing[family] = f"the environment {family} could not be built: {str(error).splitlines()[0]}"
-    locks = {family: environment.lock_sha256(root, family) for family in python}
-    return Interpreters(python=python, locks=locks, missing=missing)
-
-
-def _known(matrix: Matrix, family: str) -> None:
-    if family not in matrix.families:
-        raise suggest.unknown("family", family, matrix.families, source="models", hint="matrix.toml")
+    made = job.interpreters.made_by(config, config.entries())
+    done = parts.labels_done(parts.merge_parts(config, job.dataset.fingerprint, made))
+    # Who names a model has it scored, unless told to go on.
+    entries = [entry for entry in job.chosen if entry.label not in done or (job.some and not args.resume)]
+    gpus = conductor.visible_gpus() if config.device == "gpu" else []
+    if entries:
+        interpreters = job.interpreters
+        if job.managed and job.root is not None:
+            interpreters = environments.build(job.root, interpreters, entries)
+        conductor.conduct(
+            config,
+            entries,
+            job.dataset,
+            interpreters,
+            cache=(job.root or Path.cwd()) / policy.SCORE_CACHE,
+            at_once=args.parallel or len(gpus) or 1,
+            gpus=gpus,
+        )
+    merged = parts.merge_parts(config, job.dataset.fingerprint, made)
+    if job.some:
+        return _part_written(config, job.chosen, merged)
+    finish(config, merged.rows, complete=not merged.missing)
+    return _end(config, merged.rows, merged.missing, merged.failed_again)
 
 
 def _root() -> Path | None:
@@ -264,25 +266,47 @@ def _root() -> Path | None:
 
 
 def _part_written(config: ScoreConfig, entries: Sequence[Entry], merged: Any) -> int:
-    labels = {entry.label for entry in entries}
-    print(_shown(config, [row for row in merged.rows if row.label in labels]))
-    print(f"Parts are in {config.output.dir}. When all are there: the same command with --merge")
-    failed = any(row.status is not Status.OK for row in merged.rows if row.label in labels)
-    return int(ExitCode.INCOMPLETE if failed else ExitCode.OK)
-
-
-def _end(config: ScoreConfig, rows: Sequence[ScoreResult], missing: Sequence[str]) -> int:
+    from bench_core.bundle import CONFIG
     from bench_core.invocation import command
 
+    labels = {entry.label for entry in entries}
+    rows = [row for row in merged.rows if row.label in labels]
+    again = [row for row in merged.failed_again if row.label in labels]
     print(_shown(config, rows))
+    _tell_failures(rows, again)
+    folder = Path(str(config.output.dir))
+    print(f"Parts are in {folder}. When all are there: {command('score', '--config', folder / CONFIG, '--merge')}")
+    return int(_code(rows, again))
+
+
+def _tell_failures(rows: Sequence[ScoreResult], again: Sequence[ScoreResult]) -> None:
     for row in rows:
         if row.status is not Status.OK:
             print(terminal.visible(f"  {row.label}: {row.status}: {row.reason}"))
+    for row in again:
+        print(terminal.visible(f"  {row.label}: its earlier score is kept; this time {row.status}: {row.reason}"))
+
+
+def _code(rows: Sequence[ScoreResult], again: Sequence[ScoreResult] = ()) -> ExitCode:
+    failed = again or any(row.status is not Status.OK for row in rows)
+    return ExitCode.INCOMPLETE if failed else ExitCode.OK
+
+
+def _end(
+    config: ScoreConfig,
+    rows: Sequence[ScoreResult],
+    missing: Sequence[str] = (),
+    again: Sequence[ScoreResult] = (),
+) -> int:
+    from bench_core.invocation import command
+
+    print(_shown(config, rows))
+    _tell_failures(rows, again)
     if missing:
         print(f"Not scored yet, and not in the table: {terminal.visible(', '.join(missing))}")
         return int(ExitCode.MISSING_PART)
     print(f"The run: {config.output.dir}\nTables and pictures: {command('report', Path(str(config.output.dir)))}")
-    return int(ExitCode.OK if all(row.status is Status.OK for row in rows) else ExitCode.INCOMPLETE)
+    return int(_code(rows))
 
 
 def _shown(config: ScoreConfig, rows: Sequence[ScoreResult]) -> str:

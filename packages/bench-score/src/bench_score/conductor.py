@@ -21,17 +21,26 @@ from bench_score import messages, sources
 from bench_score.benchmark import failed_row
 from bench_score.config import ScoreConfig, file_stem
 from bench_score.dataset import Dataset
+from bench_score.identity import MadeBy, made_by
 from bench_score.metrics import registered_metrics
 from bench_score.model import Entry
 from bench_score.parts import LOGS, output_folder, part_tag, write_part
 
 
 class Interpreters(msgspec.Struct, frozen=True):
-    """What runs each family: its Python, its lock's digest (None: not managed), or why there is none."""
+    """What runs each family: its Python or why there is none, its lock's digest (None: not managed), its package.
+
+    A package is the folder of its sources; one that is not named is looked for in this Python.
+    """
 
     python: Mapping[str, Path]
     locks: Mapping[str, str | None]
     missing: Mapping[str, str]
+    packages: Mapping[str, Path] = {}
+
+    def made_by(self, config: ScoreConfig, entries: Sequence[Entry]) -> MadeBy:
+        """What rows of these entries are made by."""
+        return made_by(config, entries, self.locks, self.packages)
 
 
 class ModelWorker(Worker):
@@ -72,7 +81,7 @@ def conduct(
     """
     _refuse_what_only_this_process_knows(config)
     kept = sources.store(dataset, cache)
-    beside = min(at_once, len(entries))
+    beside = min(at_once, len(entries), *([len(gpus)] if gpus else []))  # of each GPU there is one
     starts = [
         messages.Start(
             config=config,
@@ -83,6 +92,7 @@ def conduct(
             at_once=beside,
             memory_limit_bytes=_memory_limit_bytes(config, beside),
             lock_sha256=interpreters.locks.get(entry.family),
+            made_by=interpreters.made_by(config, [entry]),
         )
         for entry in entries
     ]
@@ -128,7 +138,7 @@ class _Crew:
             return
         python = self._interpreters.python.get(entry.family)
         if python is None:
-            self._fail(entry, Status.UNAVAILABLE, self._interpreters.missing[entry.family], None)
+            self._fail(entry, start, Status.UNAVAILABLE, self._interpreters.missing[entry.family], None)
             return
         gpu = self._gpus.get() if self._pinned else None
         log = output_folder(self._config) / LOGS / f"{file_stem(entry.label)}.log"
@@ -145,7 +155,7 @@ class _Crew:
         except WorkerGone as gone:
             if not self._ended:
                 status = Status.TIMEOUT if gone.timed_out else Status.CRASHED
-                self._fail(entry, status, str(gone), worker.log_tail())
+                self._fail(entry, start, status, str(gone), worker.log_tail())
         finally:
             worker.kill()
             with self._lock:
@@ -179,9 +189,9 @@ class _Crew:
         finally:
             shown.close()
 
-    def _fail(self, entry: Entry, status: Status, reason: str, detail: str | None) -> None:
+    def _fail(self, entry: Entry, start: messages.Start, status: Status, reason: str, detail: str | None) -> None:
         row = failed_row(self._config, self._dataset, entry, status, reason, detail)
-        write_part(self._config, [row], part_tag([entry]))
+        write_part(self._config, [row], part_tag([entry]), start.made_by)
 
 
 def _refuse_what_only_this_process_knows(config: ScoreConfig) -> None:

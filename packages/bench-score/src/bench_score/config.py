@@ -22,6 +22,7 @@ from bench_score.model import Entry
 from bench_score.units import KNOWN, PER_ATOM
 
 DEFAULT_METRICS: dict[str, list[str]] = {"energy": ["mae", "rmse"], "forces": ["mae", "rmse"], "stress": ["mae"]}
+FILES = ("test", "val", "train")  # keys of `data`
 FORMATS = ("csv", "json", "md")
 DEVICES = ("cpu", "gpu")
 # Keys of `data` that a dataset with a name has no use for.
@@ -182,9 +183,23 @@ def parse_config(raw: Mapping[str, Any], *, base: Path, source: str = "configura
 
 
 def config_sha256(config: ScoreConfig) -> str:
-    """Digest of everything that decides the rows; where they are written and in which format does not."""
+    """Digest of everything that decides the rows; where they are written and in which format does not.
+
+    Files count by their names, so that a folder that was copied makes the same run; what is in them counts by the
+    data's fingerprint and by bench_score.identity.
+    """
     deciding = {name: value for name, value in msgspec.to_builtins(config).items() if name not in {"output", "name"}}
+    for kind in FILES:
+        deciding["data"][kind] = _file_name(deciding["data"][kind])
+    for model in deciding["models"]:
+        model["checkpoint"] = _file_name(model["checkpoint"])
+    for metric in deciding["custom_metrics"]:
+        metric["folder"] = None
     return sha256_bytes(msgspec.json.encode(deciding, order="sorted"))
+
+
+def _file_name(path: str | None) -> str | None:
+    return None if path is None else Path(path).name
 
 
 def dump_config(config: ScoreConfig) -> str:
@@ -439,7 +454,7 @@ def _with_whole_paths(config: ScoreConfig, base: Path, source: str) -> ScoreConf
     """The same with absolute paths, and architectures read from the files they are in."""
 
     def whole(path: str) -> str:
-        return str((base / Path(path).expanduser()).absolute())
+        return str(_expanded(path, base, source).absolute())
 
     def model_of(model: ModelConfig) -> ModelConfig:
         checkpoint = model.checkpoint
@@ -454,7 +469,7 @@ def _with_whole_paths(config: ScoreConfig, base: Path, source: str) -> ScoreConf
         beside = top.is_dir() or top.with_suffix(".py").is_file()
         return msgspec.structs.replace(metric, folder=str(base.absolute())) if beside else metric
 
-    files = {key: whole(path) for key in ("test", "val", "train") if (path := getattr(config.data, key))}
+    files = {key: whole(path) for key in FILES if (path := getattr(config.data, key))}
     output = config.output
     if output.dir is not None:
         output = msgspec.structs.replace(output, dir=whole(output.dir))
@@ -467,13 +482,20 @@ def _with_whole_paths(config: ScoreConfig, base: Path, source: str) -> ScoreConf
     )
 
 
+def _expanded(path: str, base: Path, source: str) -> Path:
+    try:
+        return base / Path(path).expanduser()
+    except RuntimeError as error:
+        raise BenchError(f"{source}: {path}: there is no such home folder; write it out") from error
+
+
 def _architecture(model: ModelConfig, base: Path, source: str) -> dict[str, Any] | None:
     """The table itself, or what the file says that it names by `config`."""
     said = model.architecture
     if said is None or "config" not in said:
         return said
     where = f"{source}: model {model.label!r}: architecture"
-    path = base / Path(str(said["config"])).expanduser()
+    path = _expanded(str(said["config"]), base, where)
     try:
         read = _read(path)
     except OSError as error:

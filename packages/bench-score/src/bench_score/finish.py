@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 from bench_core import bundle
 from bench_core.errors import BenchError, ExitCode
-from bench_core.files import write_atomically
+from bench_core.files import MAX_TOML_BYTES, write_atomically
 from bench_core.machine import describe_machine
 from bench_core.scores import SUFFIX, ScoreResult, write_score
 
@@ -21,30 +21,37 @@ def begin(config: ScoreConfig, root: Path | None) -> None:
     """Write what is known before anything is scored; a run that goes on keeps what it began with.
 
     Raises:
-        BenchError: the folder holds something else or another run, cannot be written, or a format has no writer.
+        BenchError: the folder holds something else or another run, cannot be written, or a format has no writer; or the
+            configuration is too large to be read again.
     """
     for name in config.output.formats:
         find_writer(name)
+    text = dump_config(config).encode()
+    if len(text) > MAX_TOML_BYTES:
+        raise BenchError(
+            f"the configuration takes {len(text) // 1024} KiB with everything it names, and no more than "
+            f"{MAX_TOML_BYTES // 1024} KiB of it could be read again; score fewer models in one run"
+        )
     folder = output_folder(config)
     if bundle.is_committed(folder):
         raise BenchError(
             f"{folder}: holds a finished run, which is not changed; choose another --output", ExitCode.OUTPUT
         )
-    if (folder / bundle.CONFIG).exists():
-        _check_same(folder / bundle.CONFIG, config)
-    elif _is_foreign(folder):
+    if _is_foreign(folder):
         raise BenchError(f"{folder}: is not empty, and holds no run of ours; choose another --output", ExitCode.OUTPUT)
-    else:
-        write_atomically(folder / bundle.CONFIG, dump_config(config).encode())
+    # Shards may begin at once: whoever comes first writes, and all compare.
+    if not (folder / bundle.CONFIG).exists():
+        write_atomically(folder / bundle.CONFIG, text)
+    _check_same(folder / bundle.CONFIG, config)
     if not (folder / bundle.ENVIRONMENT).exists():
         description = msgspec.json.format(msgspec.json.encode(describe_machine(root or Path.cwd())), indent=1)
         write_atomically(folder / bundle.ENVIRONMENT, description + b"\n")
 
 
 def _is_foreign(folder: Path) -> bool:
-    """Whether there is something in a folder, and no part. Hidden files are locks, or about to be renamed."""
+    """Whether there is something in a folder, and no run. Hidden files are locks, or about to be renamed."""
     names = {path.name for path in folder.iterdir()} if folder.is_dir() else set()
-    return bundle.PARTS not in names and any(not name.startswith(".") for name in names)
+    return not names & {bundle.PARTS, bundle.CONFIG} and any(not name.startswith(".") for name in names)
 
 
 def _check_same(path: Path, config: ScoreConfig) -> None:

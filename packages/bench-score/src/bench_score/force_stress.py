@@ -35,7 +35,8 @@ class ForceStressOutput:
         trusted: bool = False,
     ) -> None:
         self.module = module.to(device).eval().requires_grad_(False)
-        self.device = device
+        # Read back, where there is something to read.
+        self.device = next((str(parameter.device) for parameter in module.parameters()), device)
         self.cutoff_angstrom = cutoff_angstrom
         self.elements = elements
         self.level_of_theory = level_of_theory

@@ -17,6 +17,7 @@ class Start(Message, frozen=True, tag="start"):
     at_once: int
     memory_limit_bytes: int | None
     lock_sha256: str | None
+    made_by: dict[str, str]
 
 
 class Scoring(Message, frozen=True, tag="scoring"):

@@ -46,7 +46,10 @@ class Prediction(NamedTuple):
 
 
 class Model(Protocol):
-    """A loaded model. Its numbers are properties or plain attributes."""
+    """A loaded model. Its numbers are properties or plain attributes.
+
+    It may say as `device` where its parameters are ("cpu", "cuda:0"), which is then compared with what was asked for.
+    """
 
     @property
     def num_parameters(self) -> int: ...

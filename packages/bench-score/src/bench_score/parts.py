@@ -1,10 +1,11 @@
 """Parts: the rows of some models, written by whoever scored them, and merged by whoever comes last.
 
-A part's header says under which configuration, on which data and by which code it was made; a merge takes only what
-agrees with its own. A run writes one part for each model as it ends, which is also what it resumes from.
+A part's header says under which configuration, on which data and by which code it was made, and by which locks,
+adapters, checkpoints and metrics; a merge takes only what agrees with its own, and among themselves. A run writes one
+part for each model as it ends, which is also what it resumes from.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -16,11 +17,12 @@ from bench_core.results import MAX_FILE_BYTES, Status, Strict
 from bench_core.scores import ScoreResult
 
 from bench_score.config import ScoreConfig, config_sha256, file_stem
-from bench_score.identity import code_sha256
+from bench_score.identity import code_sha256, made_by
 from bench_score.model import Entry
 
 LOGS = "logs"
 PART_VERSION = 1
+AGAIN = "~again"  # of a part's name: what failed after it had a score; no label has this character in a file name
 _DIFFERENCES = {
     "config_sha256": "another configuration",
     "data_sha256": "another dataset",
@@ -35,6 +37,7 @@ class Header(Strict, frozen=True):
     config_sha256: str
     data_sha256: str
     code_sha256: str
+    made_by: dict[str, str]  # see bench_score.identity
     created_at: str
 
 
@@ -44,10 +47,11 @@ class Part(Strict, frozen=True):
 
 
 class Merged(msgspec.Struct, frozen=True):
-    """Rows in the order of the configuration, and the labels that no part holds."""
+    """Rows in the order of the configuration, the labels that no part holds, and what failed after it had a score."""
 
     rows: tuple[ScoreResult, ...]
     missing: tuple[str, ...]
+    failed_again: tuple[ScoreResult, ...] = ()
 
 
 def output_folder(config: ScoreConfig) -> Path:
@@ -79,53 +83,77 @@ def part_tag(entries: Sequence[Entry]) -> str:
     return f"{len(entries)}-models-{digest}"
 
 
-def write_part(config: ScoreConfig, rows: Sequence[ScoreResult], tag: str) -> Path:
-    """Write the rows as one part of the configuration's output folder.
+def write_part(
+    config: ScoreConfig, rows: Sequence[ScoreResult], tag: str, made: Mapping[str, str] | None = None
+) -> Path:
+    """Write the rows as one part of the configuration's output folder; `made` None is by this very Python.
+
+    A part with a score is kept where the new rows have none: they are written beside it.
 
     Raises:
         BenchError: there is no such folder in the configuration, no row, or it cannot be written.
     """
     if not rows:
         raise BenchError("a part without rows says nothing")
+    labels = {row.label for row in rows}
     header = Header(
         part_version=PART_VERSION,
         config_sha256=config_sha256(config),
         data_sha256=rows[0].data.fingerprint,
         code_sha256=code_sha256(),
+        made_by=dict(made) if made is not None else made_by(config, [e for e in config.entries() if e.label in labels]),
         created_at=datetime.now(UTC).isoformat(timespec="microseconds"),
     )
     path = output_folder(config) / PARTS / f"{tag}.json"
+    if path.exists() and _scored(read_part(path).rows) - _scored(rows):
+        path = path.with_name(f"{tag}{AGAIN}.json")
     write_atomically(path, msgspec.json.format(msgspec.json.encode(Part(header=header, rows=tuple(rows))), indent=1))
     return path
 
 
-def merge_parts(config: ScoreConfig, data_sha256: str | None = None) -> Merged:
+def merge_parts(config: ScoreConfig, data_sha256: str | None = None, made: Mapping[str, str] | None = None) -> Merged:
     """Put the parts of the output folder together. Of two parts with one label, the better and then newer counts.
 
     `data_sha256` is the fingerprint of the dataset that they have to be scored on; None is that of the first part.
+    `made` says what they have to be made by, as far as that is known; of what is not, the first part that says decides.
 
     Raises:
-        BenchError: a part cannot be read, or was made under another configuration, on other data or by other code.
+        BenchError: a part cannot be read, or was made under another configuration, on other data or by something else.
     """
     folder = output_folder(config) / PARTS
-    best: dict[str, tuple[bool, str, ScoreResult]] = {}
-    data = data_sha256
+    found: dict[str, list[tuple[bool, str, ScoreResult]]] = {}
+    data, known = data_sha256, dict(made or {})
     for path in sorted(folder.glob("*.json")):
         part = read_part(path)
-        check_part(path, part, config, data)
-        data = part.header.data_sha256
+        check_part(path, part, config, data, known)
+        data, known = part.header.data_sha256, part.header.made_by | known
         for row in part.rows:
-            key = (row.status is Status.OK, part.header.created_at)
-            if row.label not in best or key > best[row.label][:2]:
-                best[row.label] = (*key, row)
+            found.setdefault(row.label, []).append((row.status is Status.OK, part.header.created_at, row))
     labels = [model.label for model in config.models]
-    strangers = sorted(best.keys() - set(labels))
+    strangers = sorted(found.keys() - set(labels))
     if strangers:
         raise BenchError(
             f"{folder}: a part holds {strangers[0]!r}, which the configuration does not name", ExitCode.BUNDLE
         )
-    rows = tuple(best[label][2] for label in labels if label in best)
-    return Merged(rows=rows, missing=tuple(label for label in labels if label not in best))
+    best = {label: max(found[label], key=_better)[2] for label in labels if label in found}
+    newest = {label: max(found[label], key=_newer)[2] for label in best}
+    return Merged(
+        rows=tuple(best.values()),
+        missing=tuple(label for label in labels if label not in best),
+        failed_again=tuple(row for label, row in newest.items() if row.status is not best[label].status),
+    )
+
+
+def _better(found: tuple[bool, str, ScoreResult]) -> tuple[bool, str]:
+    return found[:2]
+
+
+def _newer(found: tuple[bool, str, ScoreResult]) -> str:
+    return found[1]
+
+
+def _scored(rows: Sequence[ScoreResult]) -> set[str]:
+    return {row.label for row in rows if row.status is Status.OK}
 
 
 def read_part(path: Path) -> Part:
@@ -153,7 +181,7 @@ def read_part(path: Path) -> Part:
         raise BenchError(f"{path}: {error}", ExitCode.BUNDLE) from error
 
 
-def check_part(path: Path, part: Part, config: ScoreConfig, data_sha256: str | None) -> None:
+def check_part(path: Path, part: Part, config: ScoreConfig, data_sha256: str | None, made: Mapping[str, str]) -> None:
     """Refuse a part that was made otherwise, by its name and by what differs.
 
     Raises:
@@ -165,10 +193,13 @@ def check_part(path: Path, part: Part, config: ScoreConfig, data_sha256: str | N
         "code_sha256": code_sha256(),
     }
     found = [words for name, words in _DIFFERENCES.items() if getattr(part.header, name) != own[name]]
+    theirs = part.header.made_by
+    found += [f"another {name}" for name in sorted(theirs.keys() & made.keys()) if theirs[name] != made[name]]
     if found:
         raise BenchError(
-            f"{path}: was made with {' and '.join(found)} than this; parts are merged only when all of that is the "
-            "same. Delete the part and score its models again, or merge with what made it",
+            f"{path}: was made with {' and '.join(found)} than this, or than the parts before it; "
+            "parts are merged only when all of that is the same. Delete the part and score its models again, or merge "
+            "with what made it",
             ExitCode.RESUME,
         )
     other = [row.label for row in part.rows if row.data.fingerprint != part.header.data_sha256]

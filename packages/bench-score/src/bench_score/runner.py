@@ -69,15 +69,16 @@ def run_parallel(raw: Mapping[str, Any], workers: int | None = None) -> list[Sco
     """
     cfg = with_output(parse_config(raw, base=Path.cwd()))
     begin(cfg, None)
-    done = labels_done(merge_parts(cfg))
+    dataset, interpreters = load_dataset(cfg.data), here(cfg.entries())
+    done = labels_done(merge_parts(cfg, dataset.fingerprint, interpreters.made_by(cfg, cfg.entries())))
     entries = [entry for entry in select_entries(cfg) if entry.label not in done]
     gpus = visible_gpus() if cfg.device == "gpu" else []
     if entries:
         conduct(
             cfg,
             entries,
-            load_dataset(cfg.data),
-            here(entries),
+            dataset,
+            interpreters,
             cache=Path(policy.SCORE_CACHE),
             at_once=workers or len(gpus) or 1,
             gpus=gpus,

@@ -64,6 +64,7 @@ def main() -> int:
             cache=Path(start.cache),
             at_once=start.at_once,
             lock_sha256=start.lock_sha256,
+            made=start.made_by,
             progress=progress,
         ).run()
     except BenchError as error:

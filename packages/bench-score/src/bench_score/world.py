@@ -11,6 +11,7 @@ from bench_core.session import failed
 from numpy.typing import NDArray
 
 MESSAGE_BYTES = 16 * 1024  # of what one process has to say about failures
+LAUNCHED = ("RANK", "MASTER_ADDR", "MASTER_PORT")  # what a launcher says besides WORLD_SIZE
 REASON_LENGTH = 1000  # of a message of ours, in letters
 Made = TypeVar("Made")
 
@@ -157,7 +158,20 @@ def join(device: str) -> World:
 
 
 def is_shared() -> bool:
-    return _said("WORLD_SIZE", 1) > 1
+    """Whether a launcher started several processes.
+
+    Raises:
+        BenchError: the environment says so, and lacks what a launcher says besides.
+    """
+    if _said("WORLD_SIZE", 1) <= 1:
+        return False
+    absent = [name for name in LAUNCHED if not os.environ.get(name)]
+    if absent:
+        raise BenchError(
+            f"WORLD_SIZE is {os.environ['WORLD_SIZE']} in the environment, and {absent[0]} is not set: no launcher "
+            "such as torchrun started this; unset WORLD_SIZE"
+        )
+    return True
 
 
 def rank_of_launcher() -> int:

@@ -21,8 +21,9 @@
 | no_energy | predicts None as energy |
 | prints | predicts the labels, and prints what looks like a message |
 
-Options that all of them know: `elements` (symbols), `cutoff_angstrom`, `level_of_theory`, `sec_per_batch` (sleeps), and
-`calls`, a file that gets a line for every structure that is predicted.
+Options that all of them know: `elements` (symbols), `cutoff_angstrom`, `level_of_theory`, `sec_per_batch` (sleeps),
+`calls`, a file that gets a line for every structure that is predicted, `needs`, a file without which it is not loaded,
+and `device`, which it says it is on.
 """
 
 import ctypes
@@ -43,7 +44,18 @@ CHECKPOINTS = (
     *("perfect", "offset", "noisy", "nan", "raises", "panics", "fails", "absent", "hangs", "hangs_at_once"),
     *("segfault", "exits", "quits", "eats_memory", "wrong_shape", "too_few", "no_energy", "prints"),
 )
-OPTIONS = ("offset", "seed", "every", "elements", "cutoff_angstrom", "level_of_theory", "sec_per_batch", "calls")
+OPTIONS = (
+    "offset",
+    "seed",
+    "every",
+    "elements",
+    "cutoff_angstrom",
+    "level_of_theory",
+    "sec_per_batch",
+    "calls",
+    "needs",
+    "device",
+)
 
 
 class MockFamily:
@@ -58,6 +70,8 @@ class MockFamily:
         for option in entry.options:
             if option not in OPTIONS:
                 raise unknown("option", option, OPTIONS, source=entry.label)
+        if "needs" in entry.options and not Path(entry.options["needs"]).exists():
+            raise RuntimeError(f"there is no {entry.options['needs']}")
         match name:
             case "fails":
                 raise RuntimeError("size mismatch for weight: (3, 3) and (4, 4)")
@@ -84,6 +98,7 @@ class MockModel:
         self._name, self._options, self.trusted = name, options, trusted
         self.cutoff_angstrom: float | None = options.get("cutoff_angstrom")
         self.level_of_theory: str | None = options.get("level_of_theory", "mock")
+        self.device: str | None = options.get("device")
         symbols = options.get("elements")
         self.elements = None if symbols is None else frozenset(atomic_numbers[symbol] for symbol in symbols)
 
