@@ -23,6 +23,7 @@ from bench_core.scores import (
     ScoredData,
     ScoreResult,
     Structures,
+    digest_of,
     write_predictions,
     write_score,
     write_structures,
@@ -220,6 +221,7 @@ def _score(predictions: Predictions, groups: Ints, target: str, name: str) -> Sc
         num_values=len(values.reference),
         num_structures=len(values.reference),
         num_groups=count,
+        structures_sha256=digest_of(predictions.structures[target]),
     )
     if not np.isfinite(values.predicted).all():
         return msgspec.structs.replace(blank, reason="some predicted values are no finite numbers")

@@ -130,7 +130,8 @@ def loss_by_structure(metric: str, predictions: Predictions, target: str, num_st
 def difference_by_group(one: Floats, other: Floats, groups: Ints) -> Floats:
     """(groups,) sums of the differences of two losses by structure, over the structures that both have."""
     between = one - other
-    return np.bincount(groups, weights=np.where(np.isfinite(between), between, 0.0)).astype(np.float64)
+    sums: Floats = np.bincount(groups, weights=np.where(np.isfinite(between), between, 0.0)).astype(np.float64)
+    return sums
 
 
 def sign_flip_p(differences: Floats, seed: int) -> float:
@@ -153,7 +154,8 @@ def max_flip_p(differences: Floats, seed: int) -> Floats:
     observed = np.abs(scaled_down.sum(axis=0)) - rounding
     if 2**groups <= policy.PERMUTATIONS:
         flips = (np.arange(2**groups)[:, None] >> np.arange(groups)) & 1
-        return _num_extreme(flips, scaled_down, observed) / 2**groups
+        exact: Floats = _num_extreme(flips, scaled_down, observed) / 2**groups
+        return exact
     generator = np.random.default_rng(seed)
     extreme = np.zeros(pairs)
     left = policy.PERMUTATIONS
@@ -168,7 +170,8 @@ def max_flip_p(differences: Floats, seed: int) -> Floats:
 def _num_extreme(flips: NDArray[np.integer], differences: Floats, observed: Floats) -> Floats:
     """(pairs,) in how many flips the pair that is then farthest from zero is as far as each was observed to be."""
     farthest = np.abs(differences.sum(axis=0) - 2 * (flips @ differences)).max(axis=1)
-    return (farthest[:, np.newaxis] >= observed).sum(axis=0).astype(np.float64)
+    reached: Floats = (farthest[:, np.newaxis] >= observed).sum(axis=0).astype(np.float64)
+    return reached
 
 
 def holm(p_values: Sequence[float]) -> list[float]:

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench_core.errors import BenchError, ExitCode
-from bench_core.files import write_atomically
+from bench_core.files import sha256_bytes, write_atomically
 from bench_core.metrics import Floats, Ints, Values, built_in, is_built_in, num_groups, value_of
 from bench_core.results import MAX_FILE_BYTES, Conditions, Natural, Status, Strict
 
@@ -82,6 +82,7 @@ class Score(Strict, frozen=True):
     num_values: Natural = 0
     num_structures: Natural = 0
     num_groups: Natural = 0
+    structures_sha256: str | None = None  # of which structures were compared, see `digest_of`
     reason: str | None = None
 
 
@@ -151,6 +152,11 @@ class Structures(msgspec.Struct, frozen=True):
     groups: Ints  # (num_structures,)
     num_atoms: Ints  # (num_structures,)
     numbers: Ints  # (all atoms,) atomic numbers, structure after structure
+
+
+def digest_of(structures: Ints) -> str:
+    """SHA-256 over the numbers of the structures in a comparison, each once: equal where two models share them all."""
+    return sha256_bytes(np.unique(structures).astype("<i8").tobytes())
 
 
 def stem_of(path: str) -> str:
@@ -233,6 +239,9 @@ def check_score(result: ScoreResult, predictions: Predictions, groups: Ints, pat
         values = predictions.of(score.target, groups)
         if (len(values.reference), num_groups(values)) != (score.num_values, score.num_groups):
             raise _damaged(path, f"{column}: counts other values or groups than there are predictions of")
+        compared = predictions.structures[score.target]
+        if (len(np.unique(compared)), digest_of(compared)) != (score.num_structures, score.structures_sha256):
+            raise _damaged(path, f"{column}: counts other structures than there are predictions of")
         if not is_built_in(score.metric):
             continue
         found = value_of(built_in(score.metric), values) * score.factor

@@ -9,7 +9,7 @@ from ase.data import chemical_symbols
 from bench_core import metrics, policy
 from bench_core.errors import BenchError, ExitCode
 from bench_core.metrics import Values
-from bench_core.scores import Coverage, Predictions, Score, Structures
+from bench_core.scores import Coverage, Predictions, Score, Structures, digest_of
 from bench_core.seeds import derive_seed
 from numpy.typing import NDArray
 
@@ -67,6 +67,7 @@ def score(config: ScoreConfig, predictions: Predictions, groups: Ints) -> dict[s
                 num_values=len(values.reference),
                 num_structures=len(np.unique(predictions.structures[target])),
                 num_groups=count,
+                structures_sha256=digest_of(predictions.structures[target]),
             ),
             _metric(config, target, name),
             values,
