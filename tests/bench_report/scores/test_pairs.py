@@ -94,6 +94,19 @@ def test_models_with_as_many_but_other_structures_are_compared_with_none(tmp_pat
     assert compare_pairs(section(tmp_path, found)) == {}
 
 
+def test_models_whose_energies_have_other_zeros_are_not_compared(tmp_path: Path) -> None:
+    """A fit over fewer structures leaves other residuals; those that scored the same have the same fit."""
+    found = [
+        make_scored("all", 0.1, average=True),
+        make_scored("few", 0.1, seed=1, left_out=range(10), average=True),
+        make_scored("bad", 1.0, seed=2, average=True),
+    ]
+    pairs = compare_pairs(section(tmp_path, found))
+    assert pairs["few", MAE].found is None
+    assert "zeros differ" in (pairs["few", MAE].reason or "")
+    assert pairs["bad", MAE].differs
+
+
 def test_a_metric_of_ones_own_is_not_compared_in_pairs(tmp_path: Path) -> None:
     pairs = compare_pairs(section(tmp_path, [make_scored("a", names=["mine"]), make_scored("b", names=["mine"])]))
     (pair,) = pairs.values()

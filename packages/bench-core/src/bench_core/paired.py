@@ -33,6 +33,7 @@ from bench_core.scores import Predictions
 from bench_core.seeds import derive_seed
 
 TESTED = frozenset({"mae", "mse", "rmse"})
+SAME_LABEL = 1e-6  # of the largest label, or of 1 eV: fits of the same labels on two machines agree far better
 _CHUNK = 2_000_000  # signs held at once
 
 
@@ -81,6 +82,20 @@ def align(one: Predictions, other: Predictions, target: str, groups: Ints) -> tu
         for predictions, mask in zip((one, other), kept, strict=True)
     ]
     return values[0], values[1], len(common)
+
+
+def why_not_comparable(one: Values, other: Values) -> str | None:
+    """Why two aligned models were not compared with the same labels; None where they were.
+
+    A zero of energy that is fitted to what a model scored, or is a mean over it, is another for models that scored
+    different structures: labels that both have then differ, and errors are left over from different fits.
+    """
+    if len(one.reference) != len(other.reference):
+        return "they were not compared with the same values"
+    size = np.abs(one.reference).max(initial=0.0)
+    if not np.allclose(one.reference, other.reference, rtol=0, atol=SAME_LABEL * max(size, 1.0)):
+        return "their zeros differ, as each is taken from the structures that the model itself scored"
+    return None
 
 
 def difference(name: str, metric: Metric, one: Values, other: Values, num_structures: int, draws: Draws) -> Difference:
