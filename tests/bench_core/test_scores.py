@@ -105,6 +105,7 @@ def test_a_result_is_read_as_it_was_written(tmp_path: Path) -> None:
         (changed(coverage=None), "status ok without coverage"),
         (changed(timing=None), "status ok without coverage"),
         (with_score(value=None), "energy_mae: no value and no reason"),
+        (with_score(num_labelled=4), "energy_mae: more structures are labelled than there are"),
         (with_score(value=float("nan")), "energy_mae: no value and no reason"),
         (with_score(metric="rmse"), "energy_mae: holds energy_rmse"),
         (with_score(low=900.0), "lies outside its interval"),

@@ -228,6 +228,7 @@ def _score(predictions: Predictions, groups: Ints, target: str, name: str) -> Sc
         num_structures=len(values.reference),
         num_groups=count,
         structures_sha256=digest_of(predictions.structures[target]),
+        num_labelled=len(groups),
     )
     if not np.isfinite(values.predicted).all():
         return msgspec.structs.replace(blank, reason="some predicted values are no finite numbers")

@@ -40,8 +40,11 @@ def test_models_that_lack_the_same_share_one_footnote(tmp_path: Path) -> None:
     )
     errors = found.sheet.tables[0]
     assert [cell(errors, label, "scored").text for label in "abc"] == ["39 of 40", "39 of 40", "40 of 40"]
-    assert cell(errors, "a", "scored").notes == cell(errors, "b", "scored").notes == (1,)
-    assert found.sheet.notes == ("does not know O (1) (structures with it)",)
+    assert cell(errors, "a", "scored").notes == cell(errors, "b", "scored").notes
+    assert found.sheet.notes == (
+        "energy: 39 of 40 structures in 20 groups",
+        "does not know O (1) (structures with it)",
+    )
 
 
 def joined(one: Scored, other: Scored) -> Scored:
@@ -55,6 +58,15 @@ def joined(one: Scored, other: Scored) -> Scored:
     )
     scores = {**one.result.scores, **other.result.scores}
     return Scored(msgspec.structs.replace(one.result, scores=scores), predictions)
+
+
+def test_a_column_that_compares_fewer_structures_than_are_labelled_has_a_footnote(tmp_path: Path) -> None:
+    found = part(tmp_path, make_scored("a"), make_scored("b", left_out=range(10), seed=1))
+    errors = found.sheet.tables[0]
+    (number,) = cell(errors, "b", "energy_mae [meV/atom]").notes
+    assert found.sheet.notes[number - 1] == "energy: 30 of 40 structures in 20 groups"
+    assert cell(errors, "b", "energy_rmse [meV/atom]").notes == (number,)
+    assert cell(errors, "a", "energy_mae [meV/atom]").notes == ()
 
 
 def test_models_with_as_many_but_other_structures_have_no_best_and_a_sentence_says_why(tmp_path: Path) -> None:

@@ -83,7 +83,16 @@ class Score(Strict, frozen=True):
     num_structures: Natural = 0
     num_groups: Natural = 0
     structures_sha256: str | None = None  # of which structures were compared, see `digest_of`
+    num_labelled: Natural = 0  # structures with a label of the target that could have been compared
     reason: str | None = None
+
+    @property
+    def told(self) -> str | None:
+        """What a reader has to know where fewer structures were compared than are labelled; None where all were."""
+        if self.value is None or self.num_structures >= self.num_labelled:
+            return None
+        groups = f" in {self.num_groups} groups" if self.num_groups < self.num_structures else ""
+        return f"{self.target}: {self.num_structures} of {self.num_labelled} structures{groups}"
 
 
 class ModelTiming(Strict, frozen=True):
@@ -218,6 +227,8 @@ def _check_sense(result: ScoreResult, path: Path) -> None:
             raise _damaged(path, f"{column}: no value and no reason")
         if column != f"{score.target}_{score.metric}":
             raise _damaged(path, f"{column}: holds {score.target}_{score.metric}")
+        if score.num_labelled > result.data.num_structures:
+            raise _damaged(path, f"{column}: more structures are labelled than there are")
         for low, high in ((score.low, score.value), (score.value, score.high)):
             if low is not None and high is not None and low > high:
                 raise _damaged(path, f"{column}: the value lies outside its interval")

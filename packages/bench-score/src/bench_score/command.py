@@ -14,7 +14,6 @@ from bench_core.matrix import Matrix, find_root, load_matrix
 from bench_core.results import Status
 from bench_core.scores import ScoreResult
 from bench_core.settings import split_names
-from bench_core.tables import aligned
 
 from bench_score import world
 from bench_score.config import ScoreConfig, load_config
@@ -274,7 +273,9 @@ def _part_written(config: ScoreConfig, entries: Sequence[Entry], merged: Any) ->
 def _end(config: ScoreConfig, rows: Sequence[ScoreResult], missing: Sequence[str]) -> int:
     from bench_core.invocation import command
 
-    print(_shown(config, rows))
+    from bench_score.console import shown
+
+    print(shown(config, rows))
     for row in rows:
         if row.status is not Status.OK:
             print(terminal.visible(f"  {row.label}: {row.status}: {row.reason}"))
@@ -283,18 +284,3 @@ def _end(config: ScoreConfig, rows: Sequence[ScoreResult], missing: Sequence[str
         return int(ExitCode.MISSING_PART)
     print(f"The run: {config.output.dir}\nTables and pictures: {command('report', Path(str(config.output.dir)))}")
     return int(ExitCode.OK if all(row.status is Status.OK for row in rows) else ExitCode.INCOMPLETE)
-
-
-def _shown(config: ScoreConfig, rows: Sequence[ScoreResult]) -> str:
-    """The table for a terminal: units under the names, and no intervals, which the files have."""
-    from bench_score.table import FACTS, build_table
-
-    table = build_table(config, rows)
-    kept = [i for i, name in enumerate(table.heads) if name not in FACTS[1:4]]
-    heads = [table.heads[i] for i in kept]
-    body = [[f"{row[i].text}{'*' if row[i].best else ''}" for i in kept] for row in table.rows]
-    names, units = zip(*(head.partition(" [")[::2] for head in heads), strict=True)
-    under = [f"[{unit}" if unit else "" for unit in units]
-    lines = aligned(names, [under, *body], right=names[1:])
-    starred = any(cell.best for row in table.rows for cell in row)
-    return terminal.visible("\n".join([*lines, *(["* best, its interval apart from all others"] if starred else [])]))

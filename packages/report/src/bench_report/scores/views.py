@@ -211,7 +211,7 @@ def _score(
     if not value:
         return Cell("not compared", notes=(notes.number(f"{metric.column}: {why}"),) if why else ())
     text, interval = scored(found.value, found.low, found.high)
-    return Cell(text, interval, strong=strong)
+    return Cell(text, interval, strong=strong, notes=(notes.number(found.told),) if found.told else ())
 
 
 def _pair(pair: Pair, notes: Notes) -> Cell:
