@@ -263,8 +263,10 @@ def _root() -> Path | None:
 
 
 def _part_written(config: ScoreConfig, entries: Sequence[Entry], merged: Any) -> int:
+    from bench_score.console import shown
+
     labels = {entry.label for entry in entries}
-    print(_shown(config, [row for row in merged.rows if row.label in labels]))
+    print(shown(config, [row for row in merged.rows if row.label in labels]))
     print(f"Parts are in {config.output.dir}. When all are there: the same command with --merge")
     failed = any(row.status is not Status.OK for row in merged.rows if row.label in labels)
     return int(ExitCode.INCOMPLETE if failed else ExitCode.OK)
