@@ -14,6 +14,7 @@ from bench_core.paired import (
     loss_by_structure,
     max_flip_p,
     sign_flip_p,
+    why_not_comparable,
 )
 from bench_core.scores import Predictions
 
@@ -110,6 +111,13 @@ def test_only_structures_that_both_scored_are_compared() -> None:
 def test_models_without_a_structure_in_common_align_to_nothing() -> None:
     one, _, count = align(predictions([0], [1]), predictions([1], [4]), "energy", np.array([0, 0]))
     assert (count, len(one.reference)) == (0, 0)
+
+
+def test_labels_that_both_have_and_that_differ_are_not_of_the_same_zero() -> None:
+    one, other = values([1, 1, 1], [0, 1, 2]), values([2, 2, 2], [0, 1, 2])
+    assert why_not_comparable(one, other) is None
+    assert "zeros differ" in (why_not_comparable(one, other._replace(reference=other.reference + 0.001)) or "")
+    assert "the same values" in (why_not_comparable(one, values([2, 2], [0, 1])) or "")
 
 
 def test_holm_multiplies_the_smallest_most_and_never_falls() -> None:

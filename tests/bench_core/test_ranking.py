@@ -1,6 +1,6 @@
 from typing import Any
 
-from bench_core.ranking import best_label, leader
+from bench_core.ranking import best_label, contenders, leader
 from bench_core.results import Status
 from bench_core.scores import SCHEMA_VERSION, Coverage, ModelTiming, Score, ScoredData, ScoreResult
 
@@ -52,6 +52,17 @@ def test_of_a_share_explained_the_largest_is_best() -> None:
 def test_a_model_that_was_scored_on_fewer_structures_can_neither_lead_nor_be_ignored() -> None:
     rows = [scored("few", 0.1, 0.05, 0.15, num_structures=5), scored("a", 1, 0.9, 1.1), scored("b", 2, 1.9, 2.1)]
     assert leader(rows, "energy_mae") == "a"
+    assert best_label(rows, "energy_mae") is None
+
+
+def test_among_models_that_were_scored_on_as_many_but_other_structures_nobody_leads() -> None:
+    rows = [
+        scored("a", 1, 0.9, 1.1, structures_sha256="one"),
+        scored("b", 2, 1.9, 2.1, structures_sha256="another"),
+        scored("few", 3, 2.9, 3.1, num_structures=5, structures_sha256="third"),
+    ]
+    assert contenders(rows, "energy_mae") == ()
+    assert leader(rows, "energy_mae") is None
     assert best_label(rows, "energy_mae") is None
 
 

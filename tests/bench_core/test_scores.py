@@ -22,6 +22,7 @@ from bench_core.scores import (
     ScoreResult,
     Structures,
     check_score,
+    digest_of,
     read_arrays,
     read_predictions,
     read_score,
@@ -58,7 +59,18 @@ RESULT = ScoreResult(
     coverage=Coverage(3, 3),
     scores={
         "energy_mae": Score(
-            "energy", "mae", "meV", 1000.0, 2500 / 3, 0.0, 3000.0, 0.95, num_values=3, num_structures=3, num_groups=2
+            "energy",
+            "mae",
+            "meV",
+            1000.0,
+            2500 / 3,
+            0.0,
+            3000.0,
+            0.95,
+            num_values=3,
+            num_structures=3,
+            num_groups=2,
+            structures_sha256=digest_of(np.array([0, 1, 2])),
         )
     },
     timing=ModelTiming(0.1, 0.3, 0.0, 1.0, 1),
@@ -93,6 +105,7 @@ def test_a_result_is_read_as_it_was_written(tmp_path: Path) -> None:
         (changed(coverage=None), "status ok without coverage"),
         (changed(timing=None), "status ok without coverage"),
         (with_score(value=None), "energy_mae: no value and no reason"),
+        (with_score(num_labelled=4), "energy_mae: more structures are labelled than there are"),
         (with_score(value=float("nan")), "energy_mae: no value and no reason"),
         (with_score(metric="rmse"), "energy_mae: holds energy_rmse"),
         (with_score(low=900.0), "lies outside its interval"),
@@ -157,6 +170,9 @@ def test_a_score_follows_from_its_predictions(tmp_path: Path) -> None:
         (with_score(factor=1.0), "does not follow from the predictions"),
         (with_score(num_values=4), "counts other values or groups"),
         (with_score(num_groups=3), "counts other values or groups"),
+        (with_score(num_structures=2), "counts other structures"),
+        (with_score(structures_sha256=digest_of(np.array([0, 1, 3]))), "counts other structures"),
+        (with_score(structures_sha256=None), "counts other structures"),
         (changed(scores={"forces_mae": Score("forces", "mae", "", 1.0, 0.0)}), "there is no prediction of it"),
     ],
 )
@@ -166,6 +182,11 @@ def test_a_score_that_does_not_follow_is_refused(tmp_path: Path, result: ScoreRe
 
 def test_predictions_of_a_structure_that_is_not_there_are_refused(tmp_path: Path) -> None:
     assert "not among those beside" in refusal(lambda: check_score(RESULT, PREDICTIONS, GROUPS[:2], tmp_path))
+
+
+def test_a_digest_of_structures_says_which_and_not_how_often_or_in_which_order() -> None:
+    assert digest_of(np.array([0, 0, 2, 1])) == digest_of(np.array([2, 1, 0]))
+    assert digest_of(np.array([0, 1])) != digest_of(np.array([0, 2]))
 
 
 class Evil:

@@ -23,6 +23,7 @@ from bench_core.scores import (
     ScoredData,
     ScoreResult,
     Structures,
+    digest_of,
     write_predictions,
     write_score,
     write_structures,
@@ -68,6 +69,7 @@ def make_predictions(
     nonfinite: Iterable[int] = (),
     targets: Iterable[str] = ("energy",),
     seed: int = 0,
+    average: bool = False,
 ) -> Predictions:
     """Errors of about `error` eV; the labels are the same for every model."""
     kept = np.array([i for i in range(NUM_STRUCTURES) if i not in set(left_out)])
@@ -75,6 +77,8 @@ def make_predictions(
     for target in targets:
         label = np.random.default_rng(7).normal(size=NUM_STRUCTURES)[kept]
         predicted = label + error * np.random.default_rng(seed).normal(size=NUM_STRUCTURES)[kept]
+        if average:  # relative to what a model scored
+            label, predicted = label - label.mean(), predicted - predicted.mean()
         predicted[np.isin(kept, list(nonfinite))] = np.nan
         values[target], structures[target] = (label, predicted), kept
     return Predictions(values, structures, np.zeros(NUM_STRUCTURES), np.full(NUM_STRUCTURES, 0.01))
@@ -90,11 +94,14 @@ def make_scored(
     nonfinite: Iterable[int] = (),
     targets: tuple[str, ...] = ("energy",),
     seed: int = 0,
+    average: bool = False,
     **changes: Any,
 ) -> Scored:
     """A model whose scores follow from its predictions."""
     left_out, nonfinite = list(left_out), list(nonfinite)
-    predictions = make_predictions(error, left_out=left_out, nonfinite=nonfinite, targets=targets, seed=seed)
+    predictions = make_predictions(
+        error, left_out=left_out, nonfinite=nonfinite, targets=targets, seed=seed, average=average
+    )
     cover = Coverage(
         num_structures=NUM_STRUCTURES,
         num_scored=NUM_STRUCTURES - len(left_out),
@@ -220,6 +227,8 @@ def _score(predictions: Predictions, groups: Ints, target: str, name: str) -> Sc
         num_values=len(values.reference),
         num_structures=len(values.reference),
         num_groups=count,
+        structures_sha256=digest_of(predictions.structures[target]),
+        num_labelled=len(groups),
     )
     if not np.isfinite(values.predicted).all():
         return msgspec.structs.replace(blank, reason="some predicted values are no finite numbers")

@@ -160,7 +160,7 @@ def share(dataset: Dataset, size: int) -> Predicted:
 
 
 def score_of(config: Any, dataset: Dataset, predicted: Predicted, groups: Any) -> Any:
-    return scoring.score(config, scoring.compare(config, dataset, predicted), groups)
+    return scoring.score(config, dataset, scoring.compare(config, dataset, predicted), groups)
 
 
 # Intervals
@@ -229,6 +229,7 @@ def test_failures_are_counted_and_the_first_three_told(folder: Path) -> None:
     assert [failure.partition(":")[0] for failure in row.coverage.failures] == ["some[0]", "some[3]", "some[6]"]
     assert row.scores["energy_mae"].num_structures == 8
     assert row.scores["energy_mae"].value == 0
+    assert row.scores["energy_mae"].told == "energy: 8 of 12 structures in 6 groups"
 
 
 def test_elements_that_a_model_does_not_know_are_counted_by_structure(folder: Path) -> None:
@@ -238,6 +239,15 @@ def test_elements_that_a_model_does_not_know_are_counted_by_structure(folder: Pa
     assert (row.coverage.num_structures, row.coverage.num_scored, row.coverage.num_failed) == (12, 4, 0)
     assert row.scores["energy_mae"].value == pytest.approx(0.5)
     assert row.scores["energy_mae"].num_structures == 4
+
+
+def test_a_structure_that_costs_its_whole_group_the_energies_is_counted_in_the_column(folder: Path) -> None:
+    """Of a group of two, one that fails leaves the other without a mean: 12 labelled, 4 failed, 8 scored, 4 compared."""
+    row = scored(folder, "raises", {"every": 3}, atomic_energies="group")
+    assert row.coverage is not None
+    assert row.coverage.num_scored == 8
+    assert row.scores["energy_mae"].told == "energy: 4 of 12 structures in 2 groups"
+    assert row.scores["forces_mae"].told == "forces: 8 of 12 structures in 6 groups"
 
 
 @pytest.mark.parametrize(
@@ -311,6 +321,12 @@ def test_only_what_is_labelled_is_compared_and_only_that_is_asked_for(folder: Pa
     (row,) = rows_of(config, folder, dataset=Dataset("half", half))
     assert row.scores["energy_mae"].num_structures == 12
     assert row.scores["forces_mae"].num_structures == row.scores["stress_mae"].num_structures == 6
+    assert {score.target: score.num_labelled for score in row.scores.values()} == {
+        "energy": 12,
+        "forces": 6,
+        "stress": 6,
+    }
+    assert not any(score.told for score in row.scores.values())
     assert values_of(row)["forces_mae"] == pytest.approx(0.5)
     (row,) = rows_of(config, folder, dataset=Dataset("none", tuple(without(s, "forces") for s in dataset.structures)))
     assert row.scores["forces_mae"].value is None

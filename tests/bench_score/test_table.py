@@ -133,6 +133,13 @@ def test_a_value_that_cannot_be_had_says_why() -> None:
     assert found["energy_mae [eV/atom]"].note == "energy_mae: there is none"
 
 
+def test_a_column_that_compares_fewer_structures_than_are_labelled_says_how_many() -> None:
+    (found,) = cells([row("one", score(0.5, num_structures=7, num_labelled=12, num_groups=3))])
+    assert found["energy_mae [eV/atom]"].note == "energy: 7 of 12 structures in 3 groups"
+    (found,) = cells([row("one", score(0.5, num_structures=12, num_labelled=12, num_groups=12))])
+    assert found["energy_mae [eV/atom]"].note == ""
+
+
 def test_what_was_not_scored_is_told_beside_how_much_was() -> None:
     cover = Coverage(12, 7, 2, {"O": 3, "Xe": 1}, 1, ("some[3]: RuntimeError: no",))
     (found,) = cells([row("one", score(0.5), coverage=cover)])

@@ -57,6 +57,14 @@ def test_a_change_that_is_small_or_unsure_is_not_called_one(tmp_path: Path) -> N
     assert Verdict.INCONCLUSIVE in verdicts(unsure).values()
 
 
+def test_energies_of_another_zero_are_not_compared(tmp_path: Path) -> None:
+    found = compared(
+        tmp_path, [make_scored("a", average=True)], [make_scored("a", 1.0, average=True, left_out=range(10))]
+    )
+    assert set(verdicts(found).values()) == {Verdict.INCONCLUSIVE}
+    assert all("zeros differ" in (change.why or "") for change in found.changes)
+
+
 def test_other_data_of_the_same_name_are_not_compared(tmp_path: Path) -> None:
     with pytest.raises(BenchError, match=r"fingerprint 0123456789ab .*fingerprint ffffffffffff") as error:
         compared(tmp_path, [make_scored("a")], [with_data(make_scored("a"), fingerprint="f" * 64)])

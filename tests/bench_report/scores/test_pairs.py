@@ -83,10 +83,28 @@ def test_models_are_compared_on_what_both_scored(tmp_path: Path) -> None:
 
 def test_models_without_a_structure_in_common_say_so(tmp_path: Path) -> None:
     pairs = compare_pairs(
-        section(tmp_path, [make_scored("a", left_out=range(20)), make_scored("b", 0.2, left_out=range(20, 40))])
+        section(tmp_path, [make_scored("a", left_out=range(20)), make_scored("b", 0.2, left_out=range(19, 40))])
     )
     (pair,) = (pair for (_, metric), pair in pairs.items() if metric == MAE)
     assert "no structure in common" in (pair.reason or "")
+
+
+def test_models_with_as_many_but_other_structures_are_compared_with_none(tmp_path: Path) -> None:
+    found = [make_scored("a", left_out=range(10)), make_scored("b", 1.0, left_out=range(10, 20))]
+    assert compare_pairs(section(tmp_path, found)) == {}
+
+
+def test_models_whose_energies_have_other_zeros_are_not_compared(tmp_path: Path) -> None:
+    """A fit over fewer structures leaves other residuals; those that scored the same have the same fit."""
+    found = [
+        make_scored("all", 0.1, average=True),
+        make_scored("few", 0.1, seed=1, left_out=range(10), average=True),
+        make_scored("bad", 1.0, seed=2, average=True),
+    ]
+    pairs = compare_pairs(section(tmp_path, found))
+    assert pairs["few", MAE].found is None
+    assert "zeros differ" in (pairs["few", MAE].reason or "")
+    assert pairs["bad", MAE].differs
 
 
 def test_a_metric_of_ones_own_is_not_compared_in_pairs(tmp_path: Path) -> None:

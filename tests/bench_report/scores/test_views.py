@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import msgspec
 from bench_report.report import Options, build_report
 from bench_report.scores.part import ScorePart
 from bench_report.table import Cell, Table
@@ -39,8 +40,46 @@ def test_models_that_lack_the_same_share_one_footnote(tmp_path: Path) -> None:
     )
     errors = found.sheet.tables[0]
     assert [cell(errors, label, "scored").text for label in "abc"] == ["39 of 40", "39 of 40", "40 of 40"]
-    assert cell(errors, "a", "scored").notes == cell(errors, "b", "scored").notes == (1,)
-    assert found.sheet.notes == ("does not know O (1) (structures with it)",)
+    assert cell(errors, "a", "scored").notes == cell(errors, "b", "scored").notes
+    assert found.sheet.notes == (
+        "energy: 39 of 40 structures in 20 groups",
+        "does not know O (1) (structures with it)",
+    )
+
+
+def joined(one: Scored, other: Scored) -> Scored:
+    """A model with the targets of both."""
+    assert one.predictions
+    assert other.predictions
+    predictions = msgspec.structs.replace(
+        one.predictions,
+        values={**one.predictions.values, **other.predictions.values},
+        structures={**one.predictions.structures, **other.predictions.structures},
+    )
+    scores = {**one.result.scores, **other.result.scores}
+    return Scored(msgspec.structs.replace(one.result, scores=scores), predictions)
+
+
+def test_a_column_that_compares_fewer_structures_than_are_labelled_has_a_footnote(tmp_path: Path) -> None:
+    found = part(tmp_path, make_scored("a"), make_scored("b", left_out=range(10), seed=1))
+    errors = found.sheet.tables[0]
+    (number,) = cell(errors, "b", "energy_mae [meV/atom]").notes
+    assert found.sheet.notes[number - 1] == "energy: 30 of 40 structures in 20 groups"
+    assert cell(errors, "b", "energy_rmse [meV/atom]").notes == (number,)
+    assert cell(errors, "a", "energy_mae [meV/atom]").notes == ()
+
+
+def test_models_with_as_many_but_other_structures_have_no_best_and_a_sentence_says_why(tmp_path: Path) -> None:
+    """The energies have no leader; forces do, so there is a table of differences."""
+    forces = [make_scored(label, error, targets=("forces",)) for label, error in (("a", 0.1), ("b", 1.0))]
+    energies = [make_scored("a", 0.1, left_out=range(20)), make_scored("b", 1.0, left_out=range(20, 40))]
+    found = part(tmp_path, *map(joined, energies, forces))
+    errors, differences = found.sheet.tables[:2]
+    assert not any(cell.strong for cell in (cell(errors, label, "energy_mae [meV/atom]") for label in "ab"))
+    assert cell(differences, "b", "energy_mae [meV/atom]").text == "not compared"
+    told = "energy_mae: models were scored on as many structures, but not the same ones, so none of them leads"
+    assert told in found.sheet.notes
+    assert told in found.highlights
 
 
 def test_time_and_memory_stand_in_their_units(tmp_path: Path) -> None:

@@ -33,6 +33,7 @@ from bench_core.scores import Predictions
 from bench_core.seeds import derive_seed
 
 TESTED = frozenset({"mae", "mse", "rmse"})
+SAME_LABEL = 1e-6  # of the largest label, or of 1 eV: fits of the same labels on two machines agree far better
 _CHUNK = 2_000_000  # signs held at once
 
 
@@ -83,6 +84,20 @@ def align(one: Predictions, other: Predictions, target: str, groups: Ints) -> tu
     return values[0], values[1], len(common)
 
 
+def why_not_comparable(one: Values, other: Values) -> str | None:
+    """Why two aligned models were not compared with the same labels; None where they were.
+
+    A zero of energy that is fitted to what a model scored, or is a mean over it, is another for models that scored
+    different structures: labels that both have then differ, and errors are left over from different fits.
+    """
+    if len(one.reference) != len(other.reference):
+        return "they were not compared with the same values"
+    size = np.abs(one.reference).max(initial=0.0)
+    if not np.allclose(one.reference, other.reference, rtol=0, atol=SAME_LABEL * max(size, 1.0)):
+        return "their zeros differ, as each is taken from the structures that the model itself scored"
+    return None
+
+
 def difference(name: str, metric: Metric, one: Values, other: Values, num_structures: int, draws: Draws) -> Difference:
     """Metric of `one` minus metric of `other`, which are aligned, with interval and p-value.
 
@@ -130,7 +145,8 @@ def loss_by_structure(metric: str, predictions: Predictions, target: str, num_st
 def difference_by_group(one: Floats, other: Floats, groups: Ints) -> Floats:
     """(groups,) sums of the differences of two losses by structure, over the structures that both have."""
     between = one - other
-    return np.bincount(groups, weights=np.where(np.isfinite(between), between, 0.0)).astype(np.float64)
+    sums: Floats = np.bincount(groups, weights=np.where(np.isfinite(between), between, 0.0)).astype(np.float64)
+    return sums
 
 
 def sign_flip_p(differences: Floats, seed: int) -> float:
@@ -153,7 +169,8 @@ def max_flip_p(differences: Floats, seed: int) -> Floats:
     observed = np.abs(scaled_down.sum(axis=0)) - rounding
     if 2**groups <= policy.PERMUTATIONS:
         flips = (np.arange(2**groups)[:, None] >> np.arange(groups)) & 1
-        return _num_extreme(flips, scaled_down, observed) / 2**groups
+        exact: Floats = _num_extreme(flips, scaled_down, observed) / 2**groups
+        return exact
     generator = np.random.default_rng(seed)
     extreme = np.zeros(pairs)
     left = policy.PERMUTATIONS
@@ -168,7 +185,8 @@ def max_flip_p(differences: Floats, seed: int) -> Floats:
 def _num_extreme(flips: NDArray[np.integer], differences: Floats, observed: Floats) -> Floats:
     """(pairs,) in how many flips the pair that is then farthest from zero is as far as each was observed to be."""
     farthest = np.abs(differences.sum(axis=0) - 2 * (flips @ differences)).max(axis=1)
-    return (farthest[:, np.newaxis] >= observed).sum(axis=0).astype(np.float64)
+    reached: Floats = (farthest[:, np.newaxis] >= observed).sum(axis=0).astype(np.float64)
+    return reached
 
 
 def holm(p_values: Sequence[float]) -> list[float]:

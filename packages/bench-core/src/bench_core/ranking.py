@@ -17,10 +17,14 @@ def sign_of(metric: str) -> int:
 
 
 def contenders(rows: Sequence[ScoreResult], column: str) -> tuple[str, ...]:
-    """The models that can lead a column: those that were scored on the most structures, as fewer may be the easier."""
+    """The models that can lead a column: those that were scored on the most structures, as fewer may be the easier.
+
+    None where these are as many, but not the same ones.
+    """
     found = _scored(rows, column)
     most = max((score.num_structures for score in found.values()), default=0)
-    return tuple(label for label, score in found.items() if score.num_structures == most)
+    able = {label: score for label, score in found.items() if score.num_structures == most}
+    return tuple(able) if len({score.structures_sha256 for score in able.values()}) == 1 else ()
 
 
 def leader(rows: Sequence[ScoreResult], column: str) -> str | None:

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench_core.errors import BenchError, ExitCode
-from bench_core.files import write_atomically
+from bench_core.files import sha256_bytes, write_atomically
 from bench_core.metrics import Floats, Ints, Values, built_in, is_built_in, num_groups, value_of
 from bench_core.results import MAX_FILE_BYTES, Conditions, Natural, Status, Strict
 
@@ -82,7 +82,17 @@ class Score(Strict, frozen=True):
     num_values: Natural = 0
     num_structures: Natural = 0
     num_groups: Natural = 0
+    structures_sha256: str | None = None  # of which structures were compared, see `digest_of`
+    num_labelled: Natural = 0  # structures with a label of the target that could have been compared
     reason: str | None = None
+
+    @property
+    def told(self) -> str | None:
+        """What a reader has to know where fewer structures were compared than are labelled; None where all were."""
+        if self.value is None or self.num_structures >= self.num_labelled:
+            return None
+        groups = f" in {self.num_groups} groups" if self.num_groups < self.num_structures else ""
+        return f"{self.target}: {self.num_structures} of {self.num_labelled} structures{groups}"
 
 
 class ModelTiming(Strict, frozen=True):
@@ -153,6 +163,11 @@ class Structures(msgspec.Struct, frozen=True):
     numbers: Ints  # (all atoms,) atomic numbers, structure after structure
 
 
+def digest_of(structures: Ints) -> str:
+    """SHA-256 over the numbers of the structures in a comparison, each once: equal where two models share them all."""
+    return sha256_bytes(np.unique(structures).astype("<i8").tobytes())
+
+
 def stem_of(path: str) -> str:
     """`dcdft/CHGNet_score_results.json` -> `dcdft/CHGNet`."""
     return path.removesuffix(SUFFIX)
@@ -212,6 +227,8 @@ def _check_sense(result: ScoreResult, path: Path) -> None:
             raise _damaged(path, f"{column}: no value and no reason")
         if column != f"{score.target}_{score.metric}":
             raise _damaged(path, f"{column}: holds {score.target}_{score.metric}")
+        if score.num_labelled > result.data.num_structures:
+            raise _damaged(path, f"{column}: more structures are labelled than there are")
         for low, high in ((score.low, score.value), (score.value, score.high)):
             if low is not None and high is not None and low > high:
                 raise _damaged(path, f"{column}: the value lies outside its interval")
@@ -233,6 +250,9 @@ def check_score(result: ScoreResult, predictions: Predictions, groups: Ints, pat
         values = predictions.of(score.target, groups)
         if (len(values.reference), num_groups(values)) != (score.num_values, score.num_groups):
             raise _damaged(path, f"{column}: counts other values or groups than there are predictions of")
+        compared = predictions.structures[score.target]
+        if (len(np.unique(compared)), digest_of(compared)) != (score.num_structures, score.structures_sha256):
+            raise _damaged(path, f"{column}: counts other structures than there are predictions of")
         if not is_built_in(score.metric):
             continue
         found = value_of(built_in(score.metric), values) * score.factor

@@ -166,7 +166,7 @@ class Benchmark:
                 base, described, status=Status.ERROR, reason=f"scored no structure: {reason}", coverage=cover
             )
         predictions = scoring.compare(config, dataset, found)
-        scores = scoring.score(config, predictions, self._structures.groups)
+        scores = scoring.score(config, dataset, predictions, self._structures.groups)
         if with_others.rank == 0:
             write_predictions(self.folder / f"{file_stem(entry.label)}{PREDICTIONS_SUFFIX}", predictions)
         return _replace(base, described, coverage=cover, scores=scores)

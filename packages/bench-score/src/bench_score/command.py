@@ -13,7 +13,6 @@ from bench_core.matrix import find_root, load_matrix
 from bench_core.results import Status
 from bench_core.scores import ScoreResult
 from bench_core.settings import split_names
-from bench_core.tables import aligned
 
 from bench_score import world
 from bench_score.config import ScoreConfig, load_config
@@ -269,10 +268,12 @@ def _part_written(config: ScoreConfig, entries: Sequence[Entry], merged: Any) ->
     from bench_core.bundle import CONFIG
     from bench_core.invocation import command
 
+    from bench_score.console import shown
+
     labels = {entry.label for entry in entries}
     rows = [row for row in merged.rows if row.label in labels]
     again = [row for row in merged.failed_again if row.label in labels]
-    print(_shown(config, rows))
+    print(shown(config, rows))
     _tell_failures(rows, again)
     folder = Path(str(config.output.dir))
     print(f"Parts are in {folder}. When all are there: {command('score', '--config', folder / CONFIG, '--merge')}")
@@ -300,25 +301,10 @@ def _end(
 ) -> int:
     from bench_core.invocation import command
 
-    print(_shown(config, rows))
+    print(shown(config, rows))
     _tell_failures(rows, again)
     if missing:
         print(f"Not scored yet, and not in the table: {terminal.visible(', '.join(missing))}")
         return int(ExitCode.MISSING_PART)
     print(f"The run: {config.output.dir}\nTables and pictures: {command('report', Path(str(config.output.dir)))}")
     return int(_code(rows))
-
-
-def _shown(config: ScoreConfig, rows: Sequence[ScoreResult]) -> str:
-    """The table for a terminal: units under the names, and no intervals, which the files have."""
-    from bench_score.table import FACTS, build_table
-
-    table = build_table(config, rows)
-    kept = [i for i, name in enumerate(table.heads) if name not in FACTS[1:4]]
-    heads = [table.heads[i] for i in kept]
-    body = [[f"{row[i].text}{'*' if row[i].best else ''}" for i in kept] for row in table.rows]
-    names, units = zip(*(head.partition(" [")[::2] for head in heads), strict=True)
-    under = [f"[{unit}" if unit else "" for unit in units]
-    lines = aligned(names, [under, *body], right=names[1:])
-    starred = any(cell.best for row in table.rows for cell in row)
-    return terminal.visible("\n".join([*lines, *(["* best, its interval apart from all others"] if starred else [])]))

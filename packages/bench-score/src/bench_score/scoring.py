@@ -9,7 +9,7 @@ from ase.data import chemical_symbols
 from bench_core import metrics, policy
 from bench_core.errors import BenchError, ExitCode
 from bench_core.metrics import Values
-from bench_core.scores import Coverage, Predictions, Score, Structures
+from bench_core.scores import Coverage, Predictions, Score, Structures, digest_of
 from bench_core.seeds import derive_seed
 from numpy.typing import NDArray
 
@@ -47,9 +47,10 @@ def compare(config: ScoreConfig, dataset: Dataset, predicted: Predicted) -> Pred
     )
 
 
-def score(config: ScoreConfig, predictions: Predictions, groups: Ints) -> dict[str, Score]:
+def score(config: ScoreConfig, dataset: Dataset, predictions: Predictions, groups: Ints) -> dict[str, Score]:
     """Every metric of the configuration, by column. Models that compared the same structures share their resamples."""
     weights: dict[int, Ints] = {}
+    labelled = {target: num_labelled(config, dataset, target) for target in predictions.values}
     scores = {}
     for target, name in config.metrics:
         unit, factor = unit_and_factor(config, target, name)
@@ -67,12 +68,22 @@ def score(config: ScoreConfig, predictions: Predictions, groups: Ints) -> dict[s
                 num_values=len(values.reference),
                 num_structures=len(np.unique(predictions.structures[target])),
                 num_groups=count,
+                structures_sha256=digest_of(predictions.structures[target]),
+                num_labelled=labelled[target],
             ),
             _metric(config, target, name),
             values,
             weights[count],
         )
     return scores
+
+
+def num_labelled(config: ScoreConfig, dataset: Dataset, target: str) -> int:
+    """Structures of which a model that predicts all of them is compared: with the label and, for energies, a zero."""
+    if target == "energy":
+        there = np.array([structure.energy is not None for structure in dataset.structures])
+        return int(make_zero(config.atomic_energies, dataset).scored(there).sum())
+    return sum(getattr(structure, target) is not None for structure in dataset.structures)
 
 
 def check(config: ScoreConfig, dataset: Dataset) -> None:

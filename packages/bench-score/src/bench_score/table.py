@@ -91,7 +91,7 @@ def _score(row: ScoreResult, column: str, best: bool) -> Cell:
     if score.value is None:
         return Cell("none", note=f"{column}: {score.reason}")
     interval = "" if score.low is None or score.high is None else f"{digits(score.low)} to {digits(score.high)}"
-    return Cell(digits(score.value), interval, best)
+    return Cell(digits(score.value), interval, best, score.told or "")
 
 
 def _scored(row: ScoreResult) -> str:

@@ -157,6 +157,7 @@ def _record(row: ScoreResult, units: dict[str, str]) -> dict[str, Any]:
         record[head(f"{column}_low", unit)] = score.low if score else None
         record[head(f"{column}_high", unit)] = score.high if score else None
         record[f"{column}_num_structures"] = score.num_structures if score else 0
+        record[f"{column}_num_labelled"] = score.num_labelled if score else 0
     record["sec_per_structure"] = timing.median_sec_per_structure if timing else None
     record["peak_rss_bytes"] = timing.peak_rss_bytes if timing else None
     record["checkpoint_sha256"] = row.checkpoint_sha256

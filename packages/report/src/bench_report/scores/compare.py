@@ -160,13 +160,15 @@ def changes(key: Key, base: tuple[ScoreSection, Entry], new: tuple[ScoreSection,
     draws = Draws(after.result.seed)
     for metric in shared:
         score = before.result.scores[metric.column]
-        found = None
+        found, why = None, None
         if metrics.is_built_in(metric.name):
             one, other, count = paired.align(now, old, metric.target, groups)
-            if count and len(one.reference) == len(other.reference):
+            why = paired.why_not_comparable(one, other)
+            if count and not why:
                 found = paired.difference(metric.name, metrics.built_in(metric.name), one, other, count, draws)
                 found = paired.scaled(found, score.factor)
-        yield ScoreChange(key=key, metric=metric, base=score, new=after.result.scores[metric.column], found=found)
+        new_score = after.result.scores[metric.column]
+        yield ScoreChange(key=key, metric=metric, base=score, new=new_score, found=found, why=why)
 
 
 def judge(found: Sequence[ScoreChange], rules: Rules) -> tuple[ScoreChange, ...]:
@@ -184,7 +186,8 @@ def _judged(change: ScoreChange, p_adjusted: float | None, rules: Rules) -> Scor
 def _verdict(change: ScoreChange, p_adjusted: float | None, rules: Rules) -> tuple[Verdict, str | None]:
     found = change.found
     if found is None:
-        return Verdict.INCONCLUSIVE, "a metric of one's own, or nothing in common: not compared in pairs"
+        why = change.why or "a metric of one's own, or nothing in common"
+        return Verdict.INCONCLUSIVE, f"{why}: not compared in pairs"
     if found.value == 0 and found.low in (None, 0.0) and found.high in (None, 0.0):
         return Verdict.SAME, None
     if found.low is None or found.high is None:

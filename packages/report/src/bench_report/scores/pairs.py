@@ -6,7 +6,7 @@ from itertools import combinations
 import msgspec
 import numpy as np
 from bench_core import metrics, paired, policy
-from bench_core.metrics import Floats, Ints, Values
+from bench_core.metrics import Floats, Ints
 from bench_core.paired import Difference, Draws
 from bench_core.ranking import contenders, leader
 from bench_core.scores import Predictions
@@ -69,15 +69,11 @@ def _pair(
     one, other, num_structures = paired.align(own, best, metric.target, groups)
     if not num_structures:
         return Pair(label, None, reason=f"{entry.label} and {label} scored no structure in common")
-    if not _alike(one, other):
-        return Pair(label, None, reason=f"{entry.label} and {label} were not compared with the same values")
+    why = paired.why_not_comparable(one, other)
+    if why:
+        return Pair(label, None, reason=f"{entry.label} and {label} cannot be compared in pairs: {why}")
     found = paired.difference(metric.name, metrics.built_in(metric.name), one, other, num_structures, draws)
     return Pair(label, paired.scaled(found, score.factor))
-
-
-def _alike(one: Values, other: Values) -> bool:
-    """Whether they are as many. References may differ: a zero that is fitted depends on what a model scored."""
-    return len(one.reference) == len(other.reference) and bool(np.isfinite(other.predicted).all())
 
 
 def _adjusted(

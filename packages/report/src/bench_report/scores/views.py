@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from bench_core import metrics, policy
 from bench_core.bundle import Bundle
-from bench_core.ranking import best_label, leader
+from bench_core.ranking import best_label, contenders, leader
 from bench_core.scores import ScoreResult
 
 from bench_report.captions import date, percent_exact
@@ -18,6 +18,7 @@ from bench_report.table import Cell, Notes, Sheet, Table, short
 DIFFERS = "≠"
 MB = 1e6
 UNKNOWN = "unknown"
+OTHER_STRUCTURES = "models were scored on as many structures, but not the same ones, so none of them leads"
 FINGERPRINT_DIGITS = 12
 
 
@@ -111,7 +112,7 @@ def _of_run(section: ScoreSection, bundle: Bundle) -> str:
 def _highlight(section: ScoreSection, metric: Metric, pairs: Pairs) -> str | None:
     best = leader(section.having(metric), metric.column)
     if best is None:
-        return None
+        return f"{metric.column}: {OTHER_STRUCTURES}" if _has_no_contender(section, metric) else None
     result = next(entry.result for entry in section.entries if entry.label == best)
     value = result.scores[metric.column].value
     assert value is not None
@@ -125,6 +126,13 @@ def _highlight(section: ScoreSection, metric: Metric, pairs: Pairs) -> str | Non
     if unsure:
         told.append(f"not told apart: {', '.join(unsure)}")
     return "; ".join(told).replace(SPACE, " ")  # a terminal shows it too
+
+
+def _has_no_contender(section: ScoreSection, metric: Metric) -> bool:
+    """Whether there are values, and no model that others can be compared with."""
+    scores = (entry.score(metric) for entry in section.entries)
+    there = any(score and score.value is not None for score in scores)
+    return there and not contenders(section.having(metric), metric.column)
 
 
 def _errors(section: ScoreSection, notes: Notes) -> Table:
@@ -142,6 +150,8 @@ def _errors(section: ScoreSection, notes: Notes) -> Table:
 
 
 def _differences(section: ScoreSection, pairs: Pairs, notes: Notes) -> Table:
+    without = {metric for metric in section.metrics if _has_no_contender(section, metric)}
+
     def cells(entry: Entry) -> Iterator[Cell]:
         for metric in section.metrics:
             pair = pairs.get((entry.label, metric))
@@ -150,7 +160,7 @@ def _differences(section: ScoreSection, pairs: Pairs, notes: Notes) -> Table:
             elif leader(section.having(metric), metric.column) == entry.label:
                 yield Cell("best value")
             else:
-                yield _score(entry, metric, notes, value=False)
+                yield _score(entry, metric, notes, value=False, why=OTHER_STRUCTURES if metric in without else None)
 
     heads = ("model", *(metric.head for metric in section.metrics))
     return Table("Difference to the best of the column, in pairs", heads, _grid(section, cells))
@@ -187,8 +197,10 @@ def _grid(section: ScoreSection, cells: Callable[[Entry], Iterator[Cell]]) -> tu
     return tuple((short(entry.label), tuple(cells(entry))) for entry in section.entries)
 
 
-def _score(entry: Entry, metric: Metric, notes: Notes, *, strong: bool = False, value: bool = True) -> Cell:
-    """The score with its interval, or the word for why there is none; without `value`, only that."""
+def _score(
+    entry: Entry, metric: Metric, notes: Notes, *, strong: bool = False, value: bool = True, why: str | None = None
+) -> Cell:
+    """The score with its interval, or the word for why there is none; without `value`, only that, and why if known."""
     found = entry.score(metric)
     if not entry.ok and found is None:
         return _status(entry.result, notes)
@@ -197,9 +209,9 @@ def _score(entry: Entry, metric: Metric, notes: Notes, *, strong: bool = False, 
     if found.value is None:
         return Cell("none", notes=(notes.number(f"{metric.column}: {found.reason}"),))
     if not value:
-        return Cell("not compared")
+        return Cell("not compared", notes=(notes.number(f"{metric.column}: {why}"),) if why else ())
     text, interval = scored(found.value, found.low, found.high)
-    return Cell(text, interval, strong=strong)
+    return Cell(text, interval, strong=strong, notes=(notes.number(found.told),) if found.told else ())
 
 
 def _pair(pair: Pair, notes: Notes) -> Cell:
