@@ -44,6 +44,12 @@ def test_nobody_is_best_where_intervals_touch_but_somebody_leads() -> None:
     assert leader(rows, "energy_mae") == "a"
 
 
+def test_nobody_leads_by_a_metric_of_ones_own_which_may_have_any_sign() -> None:
+    rows = [scored("a", -9, -9.5, -8.5, metric="bias"), scored("b", 0.1, 0.05, 0.15, metric="bias")]
+    assert leader(rows, "energy_bias") is None
+    assert best_label(rows, "energy_bias") is None
+
+
 def test_of_a_share_explained_the_largest_is_best() -> None:
     rows = [scored("a", 0.5, 0.4, 0.6, metric="r2"), scored("b", 0.9, 0.8, 0.95, metric="r2")]
     assert best_label(rows, "energy_r2") == "b"

@@ -142,6 +142,23 @@ def test_trust_is_recorded(tmp_path: Path) -> None:
     assert json.loads((tmp_path / "out" / "scores.json").read_text())["records"][0]["trusted_checkpoint"] is True
 
 
+def test_a_file_cannot_vouch_for_its_checkpoints(tmp_path: Path) -> None:
+    config = raw_config([model("perfect")], output={"dir": "out"}, trust_checkpoint=True)
+    assert_said(run(tmp_path, config), ExitCode.USAGE, "a file cannot vouch for that", "add --trust-checkpoint")
+    assert not (tmp_path / "out").exists()
+    assert_said(run(tmp_path, config, "--trust-checkpoint"), ExitCode.OK)
+
+
+def test_parts_without_the_predictions_they_came_from_are_not_merged(tmp_path: Path) -> None:
+    config = raw_config([model("perfect")], output={"dir": "out"})
+    assert_said(run(tmp_path, config, "--models", "0"), ExitCode.OK)
+    data = tmp_path / "out" / "some"
+    (data / "perfect_predictions.npz").unlink()
+    refused = run(tmp_path, config, "--merge")
+    assert_said(refused, ExitCode.BUNDLE, "perfect_predictions.npz: is missing", "copy the whole folder")
+    assert not (tmp_path / "out" / "COMMITTED.json").exists()
+
+
 # Mistakes
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from bench_core.metrics import LARGEST
+from bench_core.metrics import LARGEST, is_built_in
 from bench_core.scores import Score, ScoreResult
 
 HIGHER_IS_BETTER = frozenset({"r2"})
@@ -19,9 +19,12 @@ def sign_of(metric: str) -> int:
 def contenders(rows: Sequence[ScoreResult], column: str) -> tuple[str, ...]:
     """The models that can lead a column: those that were scored on the most structures, as fewer may be the easier.
 
-    None where these are as many, but not the same ones.
+    None where these are as many, but not the same ones; nor by a metric of one's own, of which nobody knows whether
+    less is better.
     """
     found = _scored(rows, column)
+    if not all(is_built_in(score.metric) for score in found.values()):
+        return ()
     most = max((score.num_structures for score in found.values()), default=0)
     able = {label: score for label, score in found.items() if score.num_structures == most}
     return tuple(able) if len({score.structures_sha256 for score in able.values()}) == 1 else ()

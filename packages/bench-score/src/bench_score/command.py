@@ -106,6 +106,11 @@ def _config(args: argparse.Namespace) -> ScoreConfig:
     changes: dict[str, Any] = {}
     if args.device is not None:
         changes["device"] = args.device
+    if config.trust_checkpoint and not args.trust_checkpoint:
+        raise BenchError(
+            f"{args.config}: says trust_checkpoint = true, which lets checkpoints run code, and a file cannot vouch for that; "
+            "if you trust whoever made the checkpoints, add --trust-checkpoint"
+        )
     if args.trust_checkpoint:
         changes["trust_checkpoint"] = True
     if args.output is not None:
@@ -151,7 +156,7 @@ def _shared(config: ScoreConfig) -> int:
 def _merge(config: ScoreConfig) -> int:
     from bench_core.bundle import is_committed, load_bundle
 
-    from bench_score.finish import finish
+    from bench_score.finish import check_files, finish
     from bench_score.folder import opened
     from bench_score.identity import made_by_files
     from bench_score.parts import merge_parts, output_folder
@@ -160,6 +165,7 @@ def _merge(config: ScoreConfig) -> int:
     merged = merge_parts(config, made=made_by_files(config, config.entries()))
     if not merged.rows:
         raise BenchError(f"{folder}: there is no part to merge", ExitCode.MISSING_PART)
+    check_files(config, merged.rows)
     if is_committed(folder):
         load_bundle(folder)  # merged before, and not changed since
     else:
@@ -184,10 +190,15 @@ def _conduct(config: ScoreConfig, args: argparse.Namespace) -> int:
         try:
             return _scored(config, job, args)
         except KeyboardInterrupt:
-            here = ["--here"] if args.here else []
-            again = command("score", "--config", output_folder(config) / CONFIG, "--resume", *here)
+            said = [*(["--here"] if args.here else []), *_trust(config)]
+            again = command("score", "--config", output_folder(config) / CONFIG, "--resume", *said)
             print(f"bench: interrupted; what was scored is kept. Go on with: {again}", file=sys.stderr)
             return int(ExitCode.INTERRUPTED)
+
+
+def _trust(config: ScoreConfig) -> list[str]:
+    """The option that a configuration cannot stand for."""
+    return ["--trust-checkpoint"] if config.trust_checkpoint else []
 
 
 class _Job(NamedTuple):
@@ -221,9 +232,9 @@ def _checked(config: ScoreConfig, args: argparse.Namespace) -> tuple[ScoreConfig
     chosen = select_entries(config, args.models, args.shard)
     dataset = load_dataset(config.data)
     scoring.check(config, dataset)
-    root = _root()
-    if args.here or root is None:
-        return config, _Job(dataset, chosen, some, root, False, runner.here(config.entries()))
+    if args.here:
+        return config, _Job(dataset, chosen, some, _root(), False, runner.here(config.entries()))
+    root = find_root()  # of the families' environments
     return config, _Job(dataset, chosen, some, root, True, environments.known(root, config, chosen))
 
 
@@ -276,7 +287,8 @@ def _part_written(config: ScoreConfig, entries: Sequence[Entry], merged: Any) ->
     print(shown(config, rows))
     _tell_failures(rows, again)
     folder = Path(str(config.output.dir))
-    print(f"Parts are in {folder}. When all are there: {command('score', '--config', folder / CONFIG, '--merge')}")
+    merging = command("score", "--config", folder / CONFIG, "--merge", *_trust(config))
+    print(f"Parts are in {folder}. When all are there: {merging}")
     return int(_code(rows, again))
 
 
@@ -300,6 +312,8 @@ def _end(
     again: Sequence[ScoreResult] = (),
 ) -> int:
     from bench_core.invocation import command
+
+    from bench_score.console import shown
 
     print(shown(config, rows))
     _tell_failures(rows, again)

@@ -10,7 +10,7 @@ from bench_core import bundle
 from bench_core.errors import BenchError, ExitCode
 from bench_core.files import MAX_TOML_BYTES, write_atomically
 from bench_core.machine import describe_machine
-from bench_core.scores import SUFFIX, ScoreResult, write_score
+from bench_core.scores import PREDICTIONS_SUFFIX, STRUCTURES, SUFFIX, ScoreResult, write_score
 
 from bench_score.config import ScoreConfig, config_sha256, dump_config, file_stem, load_config
 from bench_score.parts import data_folder, output_folder
@@ -62,6 +62,23 @@ def _check_same(path: Path, config: ScoreConfig) -> None:
             "on with that one",
             ExitCode.RESUME,
         )
+
+
+def check_files(config: ScoreConfig, rows: Sequence[ScoreResult]) -> None:
+    """What rows were computed from lies beside them: parts may have come from elsewhere, and alone.
+
+    Raises:
+        BenchError: naming the first file that is missing.
+    """
+    for row in rows:
+        folder = data_folder(config, row.data.name)
+        files = (folder / STRUCTURES, folder / f"{file_stem(row.label)}{PREDICTIONS_SUFFIX}") if row.scores else ()
+        for path in files:
+            if not path.is_file():
+                raise BenchError(
+                    f"{path}: is missing; of each machine copy the whole folder of the run, not its parts alone",
+                    ExitCode.BUNDLE,
+                )
 
 
 def finish(config: ScoreConfig, rows: Sequence[ScoreResult], *, complete: bool = True) -> list[Path]:
