@@ -12,33 +12,19 @@ from typing import Any
 import msgspec
 from bench_core import policy, suggest
 from bench_core.errors import BenchError
-from bench_core.files import MAX_TOML_BYTES, parse_toml, read_toml, sha256_bytes
-from bench_core.metrics import BUILT_IN, is_built_in
+from bench_core.files import sha256_bytes
 from bench_core.scores import TARGETS
 
+from bench_score.checks import check
 from bench_score.label_units import LabelUnits
-from bench_score.metrics import MetricFile, registered_metrics
+from bench_score.metrics import MetricFile
 from bench_score.model import Entry
-from bench_score.units import KNOWN, PER_ATOM
+from bench_score.reading import assign, read
 
 DEFAULT_METRICS: dict[str, list[str]] = {"energy": ["mae", "rmse"], "forces": ["mae", "rmse"], "stress": ["mae"]}
 FILES = ("test", "val", "train")  # keys of `data`
 FORMATS = ("csv", "json", "md")
-DEVICES = ("cpu", "gpu")
-# Keys of `data` that a dataset with a name has no use for.
-OF_FILES = frozenset(
-    {
-        *("energy", "forces", "stress", "group", "reference"),
-        *("energy_unit", "forces_unit", "stress_unit", "stress_sign"),
-    }
-)
 BUILT_IN_FAMILY = "schnet"  # the family of models whose architecture is said in the configuration
-LABEL_LENGTH = 100
-# Files of a run that a table must not be called, and how a file is called that is read as a result.
-RESERVED = frozenset({"environment", "resolved_config", "committed"})
-RESULTS = "_results"
-BESIDE = ("_low", "_high", "_num_structures")  # columns that stand beside a metric's own
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
 
 class Strict(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -150,7 +136,7 @@ def load_config(path: Path, assignments: Sequence[str] = ()) -> ScoreConfig:
         BenchError: it cannot be read, or says something unknown or impossible.
     """
     try:
-        raw = _read(path)
+        raw = read(path)
     except OSError as error:
         raise BenchError(f"{path}: cannot be read ({error.strerror})") from error
     except ValueError as error:
@@ -158,7 +144,7 @@ def load_config(path: Path, assignments: Sequence[str] = ()) -> ScoreConfig:
     if not isinstance(raw, dict):
         raise BenchError(f"{path}: holds no table of keys and values")
     for text in assignments:
-        _assign(raw, text)
+        assign(raw, text)
     name = re.sub(r"[^A-Za-z0-9._-]+", "-", path.stem).strip("-.") or "scores"
     return parse_config({"name": name, **raw}, base=path.absolute().parent, source=str(path))
 
@@ -178,7 +164,7 @@ def parse_config(raw: Mapping[str, Any], *, base: Path, source: str = "configura
         config = msgspec.convert({**values, "metrics": pairs}, ScoreConfig)
     except (msgspec.ValidationError, ValueError) as error:
         raise BenchError(f"{source}: {error}") from error
-    _check(config, source)
+    check(config, source)
     return _with_whole_paths(config, base, source)
 
 
@@ -208,67 +194,6 @@ def dump_config(config: ScoreConfig) -> str:
 
     header = "# Everything this run was asked to do. The same run again: bench score --config resolved_config.toml\n\n"
     return header + tomli_w.dumps(_without_none(msgspec.to_builtins(config)))
-
-
-def file_stem(label: str) -> str:
-    """A label as a file name: what is no plain character is replaced, and a digest keeps two labels apart."""
-    plain = re.sub(r"[^A-Za-z0-9._-]+", "_", label).strip("._") or "model"
-    return plain if plain == label else f"{plain[:80]}-{sha256_bytes(label.encode())[:6]}"
-
-
-def _read(path: Path) -> Any:
-    if path.suffix.lower() not in {".yaml", ".yml"}:
-        return read_toml(path)
-    import yaml
-
-    with path.open("rb") as stream:
-        data = stream.read(MAX_TOML_BYTES + 1)
-    if len(data) > MAX_TOML_BYTES:
-        raise ValueError(f"larger than {MAX_TOML_BYTES // 1024} KiB, so it was not read")
-    try:
-        # A few nested aliases stand for more values than memory holds.
-        if any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(data)):
-            raise ValueError("holds an alias (*name); write what it stands for")
-        return yaml.safe_load(data)
-    except (yaml.YAMLError, RecursionError) as error:
-        raise ValueError(f"not valid YAML ({' '.join(str(error).split())})") from error
-
-
-def _assign(raw: dict[str, Any], text: str) -> None:
-    """Replace one value, by the names on the way to it; a number is the place in a list."""
-    key, equals, written = text.partition("=")
-    names = [name for name in key.strip().split(".") if name]
-    if not equals or not names:
-        raise BenchError(f"--set {text}: write key=value, such as --set data.batch_size=4")
-    place: Any = raw
-    for name in names[:-1]:
-        place = _below(place, name, text)
-    if isinstance(place, list):
-        place[_index(place, names[-1], text)] = _value(written.strip())
-    else:
-        place[names[-1]] = _value(written.strip())
-
-
-def _below(place: Any, name: str, text: str) -> Any:
-    found = place[_index(place, name, text)] if isinstance(place, list) else place.setdefault(name, {})
-    if not isinstance(found, dict | list):
-        raise BenchError(f"--set {text}: {name} is a value, there is nothing below it")
-    return found
-
-
-def _index(place: list[Any], name: str, text: str) -> int:
-    if not name.isdecimal() or int(name) >= len(place):
-        raise BenchError(f"--set {text}: {name!r} is no place in a list of {len(place)} (the first is 0)")
-    return int(name)
-
-
-def _value(written: str) -> Any:
-    """A TOML value, or the text itself."""
-    try:
-        read = parse_toml(f"value = {written}")
-    except ValueError:
-        return written
-    return read["value"] if read.keys() == {"value"} else written
 
 
 def _refuse_unknown(values: Mapping[str, Any], kind: type[msgspec.Struct], where: str) -> None:
@@ -351,105 +276,6 @@ def _energies(said: Any, species: Any) -> Any:
     return said
 
 
-def _check(config: ScoreConfig, source: str) -> None:
-    if not _NAME.fullmatch(config.name):
-        raise BenchError(
-            f"{source}: name = {config.name!r}: only letters, digits, '.', '_' and '-' (it names a folder)"
-        )
-    if not config.models:
-        raise BenchError(f"{source}: models is empty; name at least one")
-    _check_labels([model.label for model in config.models], source)
-    _check_metrics(config, source)
-    _check_data(config.data, source)
-    if config.device not in DEVICES:
-        raise suggest.unknown("device", config.device, DEVICES, source=source)
-    if isinstance(config.atomic_energies, str) and config.atomic_energies not in {"average", "group"}:
-        raise suggest.unknown("atomic_energies", config.atomic_energies, ["average", "group"], source=source)
-    for name, value, least in (
-        *(("threads", config.threads, 1), ("seed", config.seed, 0), ("timeout_sec", config.timeout_sec, 1)),
-        ("memory_limit_bytes", 1 if config.memory_limit_bytes is None else config.memory_limit_bytes, 1),
-    ):
-        if not least <= value < 2**62:
-            raise BenchError(f"{source}: {name} = {value}: must be at least {least}")
-    _check_units(config, source)
-    _check_output(config.output, source)
-
-
-def _check_units(config: ScoreConfig, source: str) -> None:
-    for target, unit in config.units.items():
-        if target not in TARGETS:
-            raise suggest.unknown("target", target, TARGETS, source=f"{source}: units")
-        if (unit.removesuffix(PER_ATOM) if target == "energy" else unit) not in KNOWN[target]:
-            raise suggest.unknown("unit", unit, KNOWN[target], source=f"{source}: units.{target}")
-        if unit.endswith(PER_ATOM) and not config.energy_per_atom:
-            raise BenchError(f"{source}: units.{target} = {unit!r}, and energy_per_atom is false; leave {PER_ATOM} out")
-
-
-def _check_output(output: OutputConfig, source: str) -> None:
-    name = output.filename
-    if not _NAME.fullmatch(name):
-        raise BenchError(f"{source}: output.filename = {name!r}: a plain name without folders")
-    if name.lower() in RESERVED or name.lower().endswith(RESULTS):
-        raise BenchError(f"{source}: output.filename = {name!r}: the run has files of its own that are called so")
-
-
-def _check_labels(labels: Sequence[str], source: str) -> None:
-    seen: dict[str, str] = {}
-    for label in labels:
-        if not label.isprintable() or not label.strip() or len(label) > LABEL_LENGTH:
-            raise BenchError(f"{source}: label {label!r}: one line of 1 to {LABEL_LENGTH} visible characters")
-        other = seen.setdefault(file_stem(label).lower(), label)
-        if other != label:
-            raise BenchError(f"{source}: labels {other!r} and {label!r} would be one file; rename one of the two")
-    repeated = [label for label in seen.values() if list(labels).count(label) > 1]
-    if repeated:
-        raise BenchError(f"{source}: two models are called {repeated[0]!r}; a label names one row")
-
-
-def _check_metrics(config: ScoreConfig, source: str) -> None:
-    own = [metric.name for metric in config.custom_metrics]
-    for name in own:
-        if is_built_in(name) or not re.fullmatch(r"[a-z][a-z0-9_]*", name) or name.endswith(BESIDE):
-            raise BenchError(
-                f"{source}: custom metric {name!r}: small letters, digits and '_', no built-in metric's name, and none "
-                f"that ends with {', '.join(BESIDE)}"
-            )
-    for metric in config.custom_metrics:
-        module, colon, function = metric.function.partition(":")
-        if not (colon and all(part.isidentifier() for part in (*module.split("."), function))):
-            raise BenchError(f"{source}: custom metric {metric.name!r}: function is written module:function")
-        if metric.unit is not None and not metric.unit.isprintable():
-            raise BenchError(f"{source}: custom metric {metric.name!r}: unit {metric.unit!r} is not a line of text")
-    if len(set(own)) < len(own):
-        raise BenchError(f"{source}: two custom metrics have one name")
-    for target, name in config.metrics:
-        if target not in TARGETS:
-            raise suggest.unknown("target", target, TARGETS, source=f"{source}: metrics")
-        known = [*BUILT_IN, *own, *registered_metrics()]
-        if not is_built_in(name) and name not in known:
-            raise suggest.unknown("metric", name, [*known, "q95"], source=f"{source}: metrics")
-    repeated = [pair for pair in config.metrics if config.metrics.count(pair) > 1]
-    if repeated:
-        raise BenchError(f"{source}: metrics: {' '.join(repeated[0])} is there twice")
-
-
-def _check_data(data: DataConfig, source: str) -> None:
-    if data.name is None and data.path is None:
-        raise BenchError(f"{source}: data: say which: name = 'dcdft', or test = 'FILE' (else val, else train)")
-    if data.name is not None and data.path is not None:
-        raise BenchError(f"{source}: data: name and a file are both said; leave one out")
-    for field in msgspec.structs.fields(DataConfig):
-        if data.name is not None and field.name in OF_FILES and getattr(data, field.name) != field.default:
-            raise BenchError(f"{source}: data.{field.name} says how a file is read; {data.name!r} is none")
-    for name, value in (("batch_size", data.batch_size), ("workers", data.workers)):
-        if not 1 <= value <= 10**6:
-            raise BenchError(f"{source}: data.{name} = {value}: must be at least 1")
-    try:
-        data.label_units()
-    except BenchError as error:
-        raise BenchError(f"{source}: {error}") from error
-
-
 def _with_whole_paths(config: ScoreConfig, base: Path, source: str) -> ScoreConfig:
     """The same with absolute paths, and architectures read from the files they are in."""
 
@@ -497,14 +323,14 @@ def _architecture(model: ModelConfig, base: Path, source: str) -> dict[str, Any]
     where = f"{source}: model {model.label!r}: architecture"
     path = _expanded(str(said["config"]), base, where)
     try:
-        read = _read(path)
+        found = read(path)
     except OSError as error:
         raise BenchError(f"{where}: {path}: cannot be read ({error.strerror})") from error
     except ValueError as error:
         raise BenchError(f"{where}: {path}: {error}") from error
-    if not isinstance(read, dict):
+    if not isinstance(found, dict):
         raise BenchError(f"{where}: {path}: holds no table of keys and values")
-    return {**read, **{key: value for key, value in said.items() if key != "config"}}
+    return {**found, **{key: value for key, value in said.items() if key != "config"}}
 
 
 def _without_none(value: Any) -> Any:
