@@ -14,10 +14,10 @@ from bench_score.config import (
     ScoreConfig,
     config_sha256,
     dump_config,
-    file_stem,
     load_config,
     parse_config,
 )
+from bench_score.label import file_stem
 from bench_score.parts import data_folder
 
 MODEL = {"label": "one", "family": "mock_family"}

@@ -137,6 +137,7 @@ def test_a_shared_run_leaves_one_whole_bundle_and_nothing_of_the_other_processes
     for run in runs[1:]:
         listed = sorted(path.relative_to(run).as_posix() for path in run.rglob("*") if path.is_file())
         assert listed == [
+            ".lock",
             "COMMITTED.json",
             "environment.json",
             "ethanol-xtb/smoke_predictions.npz",

@@ -107,7 +107,7 @@ def from_assignments(texts: Iterable[str]) -> Settings:
         if not equals:
             raise BenchError(f"{source}: write key=value, such as --set num_runs=10")
         key = key.strip()
-        value = _value(written.strip())
+        value = parse_value(written.strip())
         if isinstance(value, str) and TYPES.get(key) == Names:
             value = split_names(value)
         found[key] = say(key, value, source, Rank.SET)
@@ -119,7 +119,7 @@ def split_names(text: str) -> list[str]:
     return [name for part in text.split(",") if (name := part.strip())]
 
 
-def _value(written: str) -> Any:
+def parse_value(written: str) -> Any:
     """A TOML value, or the text itself: `seed=1` is a number, `device=gpu` a string."""
     try:
         read = parse_toml(f"value = {written}")

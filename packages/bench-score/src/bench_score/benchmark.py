@@ -28,8 +28,9 @@ from bench_core.scores import (
 from bench_core.session import failed, peak_rss_bytes, shared_versions
 
 from bench_score import pools, scoring, world
-from bench_score.config import ScoreConfig, config_sha256, file_stem
+from bench_score.config import ScoreConfig, config_sha256
 from bench_score.dataset import Dataset
+from bench_score.label import file_stem
 from bench_score.model import Entry, Family, Model, Want
 from bench_score.neighbours import neighbour_lists
 from bench_score.parts import data_folder, write_part

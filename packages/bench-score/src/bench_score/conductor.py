@@ -19,9 +19,10 @@ from bench_core.workers import Worker, WorkerGone, worker_environment
 
 from bench_score import messages, sources
 from bench_score.benchmark import failed_row
-from bench_score.config import ScoreConfig, file_stem
+from bench_score.config import ScoreConfig
 from bench_score.dataset import Dataset
 from bench_score.identity import MadeBy, made_by
+from bench_score.label import file_stem
 from bench_score.metrics import registered_metrics
 from bench_score.model import Entry
 from bench_score.parts import LOGS, output_folder, part_tag, write_part

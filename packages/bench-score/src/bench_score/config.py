@@ -12,16 +12,18 @@ from typing import Any
 import msgspec
 from bench_core import policy, suggest
 from bench_core.errors import BenchError
-from bench_core.files import MAX_TOML_BYTES, parse_toml, read_toml, sha256_bytes
+from bench_core.files import sha256_bytes
 from bench_core.metrics import BUILT_IN, is_built_in
 from bench_core.scores import TARGETS
 
+from bench_score.label import check_labels
 from bench_score.label_units import LabelUnits
 from bench_score.metrics import MetricFile, registered_metrics
 from bench_score.model import Entry
+from bench_score.reading import assign, read
+from bench_score.shorthands import energies, metric_pairs
 from bench_score.units import KNOWN, PER_ATOM
 
-DEFAULT_METRICS: dict[str, list[str]] = {"energy": ["mae", "rmse"], "forces": ["mae", "rmse"], "stress": ["mae"]}
 FILES = ("test", "val", "train")  # keys of `data`
 FORMATS = ("csv", "json", "md")
 DEVICES = ("cpu", "gpu")
@@ -32,13 +34,12 @@ OF_FILES = frozenset(
         *("energy_unit", "forces_unit", "stress_unit", "stress_sign"),
     }
 )
-BUILT_IN_FAMILY = "schnet"  # the family of models whose architecture is said in the configuration
-LABEL_LENGTH = 100
 # Files of a run that a table must not be called, and how a file is called that is read as a result.
 RESERVED = frozenset({"environment", "resolved_config", "committed"})
 RESULTS = "_results"
 BESIDE = ("_low", "_high", "_num_structures")  # columns that stand beside a metric's own
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+BUILT_IN_FAMILY = "schnet"  # the family of models whose architecture is said in the configuration
 
 
 class Strict(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -150,7 +151,7 @@ def load_config(path: Path, assignments: Sequence[str] = ()) -> ScoreConfig:
         BenchError: it cannot be read, or says something unknown or impossible.
     """
     try:
-        raw = _read(path)
+        raw = read(path)
     except OSError as error:
         raise BenchError(f"{path}: cannot be read ({error.strerror})") from error
     except ValueError as error:
@@ -158,7 +159,7 @@ def load_config(path: Path, assignments: Sequence[str] = ()) -> ScoreConfig:
     if not isinstance(raw, dict):
         raise BenchError(f"{path}: holds no table of keys and values")
     for text in assignments:
-        _assign(raw, text)
+        assign(raw, text)
     name = re.sub(r"[^A-Za-z0-9._-]+", "-", path.stem).strip("-.") or "scores"
     return parse_config({"name": name, **raw}, base=path.absolute().parent, source=str(path))
 
@@ -172,9 +173,9 @@ def parse_config(raw: Mapping[str, Any], *, base: Path, source: str = "configura
     values = dict(raw)
     _refuse_unknown(values, ScoreConfig, source)
     _refuse_infinite(values, source)
-    pairs = _metric_pairs(values.pop("metrics", None), values.pop("targets", None), source)
+    pairs = metric_pairs(values.pop("metrics", None), values.pop("targets", None), source)
     try:
-        values["atomic_energies"] = _energies(values.pop("atomic_energies", None), values.pop("species", None))
+        values["atomic_energies"] = energies(values.pop("atomic_energies", None), values.pop("species", None))
         config = msgspec.convert({**values, "metrics": pairs}, ScoreConfig)
     except (msgspec.ValidationError, ValueError) as error:
         raise BenchError(f"{source}: {error}") from error
@@ -210,67 +211,6 @@ def dump_config(config: ScoreConfig) -> str:
     return header + tomli_w.dumps(_without_none(msgspec.to_builtins(config)))
 
 
-def file_stem(label: str) -> str:
-    """A label as a file name: what is no plain character is replaced, and a digest keeps two labels apart."""
-    plain = re.sub(r"[^A-Za-z0-9._-]+", "_", label).strip("._") or "model"
-    return plain if plain == label else f"{plain[:80]}-{sha256_bytes(label.encode())[:6]}"
-
-
-def _read(path: Path) -> Any:
-    if path.suffix.lower() not in {".yaml", ".yml"}:
-        return read_toml(path)
-    import yaml
-
-    with path.open("rb") as stream:
-        data = stream.read(MAX_TOML_BYTES + 1)
-    if len(data) > MAX_TOML_BYTES:
-        raise ValueError(f"larger than {MAX_TOML_BYTES // 1024} KiB, so it was not read")
-    try:
-        # A few nested aliases stand for more values than memory holds.
-        if any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(data)):
-            raise ValueError("holds an alias (*name); write what it stands for")
-        return yaml.safe_load(data)
-    except (yaml.YAMLError, RecursionError) as error:
-        raise ValueError(f"not valid YAML ({' '.join(str(error).split())})") from error
-
-
-def _assign(raw: dict[str, Any], text: str) -> None:
-    """Replace one value, by the names on the way to it; a number is the place in a list."""
-    key, equals, written = text.partition("=")
-    names = [name for name in key.strip().split(".") if name]
-    if not equals or not names:
-        raise BenchError(f"--set {text}: write key=value, such as --set data.batch_size=4")
-    place: Any = raw
-    for name in names[:-1]:
-        place = _below(place, name, text)
-    if isinstance(place, list):
-        place[_index(place, names[-1], text)] = _value(written.strip())
-    else:
-        place[names[-1]] = _value(written.strip())
-
-
-def _below(place: Any, name: str, text: str) -> Any:
-    found = place[_index(place, name, text)] if isinstance(place, list) else place.setdefault(name, {})
-    if not isinstance(found, dict | list):
-        raise BenchError(f"--set {text}: {name} is a value, there is nothing below it")
-    return found
-
-
-def _index(place: list[Any], name: str, text: str) -> int:
-    if not name.isdecimal() or int(name) >= len(place):
-        raise BenchError(f"--set {text}: {name!r} is no place in a list of {len(place)} (the first is 0)")
-    return int(name)
-
-
-def _value(written: str) -> Any:
-    """A TOML value, or the text itself."""
-    try:
-        read = parse_toml(f"value = {written}")
-    except ValueError:
-        return written
-    return read["value"] if read.keys() == {"value"} else written
-
-
 def _refuse_unknown(values: Mapping[str, Any], kind: type[msgspec.Struct], where: str) -> None:
     """Every key of every table has to be known: a misspelt one would otherwise mean its default."""
     fields = {field.name: field.type for field in msgspec.structs.fields(kind)}
@@ -297,60 +237,6 @@ def _refuse_infinite(value: Any, source: str) -> None:
             _refuse_infinite(below, source)
 
 
-def _metric_pairs(said: Any, targets: Any, source: str) -> list[tuple[str, str]]:
-    """Pairs of target and metric, from a table, from pairs, or from flat lists of both."""
-    if targets is not None and not _is_names(targets):
-        raise BenchError(f"{source}: targets: write a list of names, such as targets = ['energy', 'forces']")
-    if said is None:
-        said = {target: DEFAULT_METRICS.get(target, ["mae"]) for target in targets or DEFAULT_METRICS}
-        targets = None
-    if isinstance(said, str):
-        said = [said]
-    if isinstance(said, Mapping):
-        if targets is not None:
-            raise BenchError(f"{source}: metrics says its targets itself; leave targets out")
-        table = {str(target): [names] if isinstance(names, str) else names for target, names in said.items()}
-        if table and all(_is_names(names) for names in table.values()):
-            return [(target, name) for target, names in table.items() for name in names]
-    elif _is_names(said):
-        return [(target, name) for target in targets or TARGETS for name in said]
-    elif said and isinstance(said, list | tuple) and all(_is_names(pair) and len(pair) == 2 for pair in said):
-        if targets is not None:
-            raise BenchError(f"{source}: metrics says its targets itself; leave targets out")
-        return [(pair[0], pair[1]) for pair in said]
-    raise BenchError(
-        f"{source}: metrics: write a table (metrics = {{energy = ['mae']}}), pairs (metrics = [['energy', 'mae']]) "
-        "or a list of names (metrics = ['mae'], with targets = ['energy'])"
-    )
-
-
-def _is_names(value: Any) -> bool:
-    return isinstance(value, list | tuple) and bool(value) and all(isinstance(name, str) for name in value)
-
-
-def _energies(said: Any, species: Any) -> Any:
-    """What was said, as a table by element where it was a list in the order of `species`.
-
-    Raises:
-        ValueError: the list and the species do not fit, or an element does not exist.
-    """
-    from ase.data import chemical_symbols
-
-    if isinstance(said, list):
-        if not _is_names(species) or not len(species) == len(said) == len(set(species)):
-            raise ValueError(
-                f"atomic_energies is a list of {len(said)}; species has to name its {len(said)} elements, in order"
-            )
-        said = dict(zip(species, said, strict=True))
-    elif species is not None:
-        raise ValueError("species belongs to a list of atomic_energies; leave it out")
-    if isinstance(said, Mapping):
-        for element in said:
-            if element not in chemical_symbols[1:]:
-                raise ValueError(f"atomic_energies: {element!r} is no element")
-    return said
-
-
 def _check(config: ScoreConfig, source: str) -> None:
     if not _NAME.fullmatch(config.name):
         raise BenchError(
@@ -358,7 +244,7 @@ def _check(config: ScoreConfig, source: str) -> None:
         )
     if not config.models:
         raise BenchError(f"{source}: models is empty; name at least one")
-    _check_labels([model.label for model in config.models], source)
+    check_labels([model.label for model in config.models], source)
     _check_metrics(config, source)
     _check_data(config.data, source)
     if config.device not in DEVICES:
@@ -391,19 +277,6 @@ def _check_output(output: OutputConfig, source: str) -> None:
         raise BenchError(f"{source}: output.filename = {name!r}: a plain name without folders")
     if name.lower() in RESERVED or name.lower().endswith(RESULTS):
         raise BenchError(f"{source}: output.filename = {name!r}: the run has files of its own that are called so")
-
-
-def _check_labels(labels: Sequence[str], source: str) -> None:
-    seen: dict[str, str] = {}
-    for label in labels:
-        if not label.isprintable() or not label.strip() or len(label) > LABEL_LENGTH:
-            raise BenchError(f"{source}: label {label!r}: one line of 1 to {LABEL_LENGTH} visible characters")
-        other = seen.setdefault(file_stem(label).lower(), label)
-        if other != label:
-            raise BenchError(f"{source}: labels {other!r} and {label!r} would be one file; rename one of the two")
-    repeated = [label for label in seen.values() if list(labels).count(label) > 1]
-    if repeated:
-        raise BenchError(f"{source}: two models are called {repeated[0]!r}; a label names one row")
 
 
 def _check_metrics(config: ScoreConfig, source: str) -> None:
@@ -497,14 +370,14 @@ def _architecture(model: ModelConfig, base: Path, source: str) -> dict[str, Any]
     where = f"{source}: model {model.label!r}: architecture"
     path = _expanded(str(said["config"]), base, where)
     try:
-        read = _read(path)
+        found = read(path)
     except OSError as error:
         raise BenchError(f"{where}: {path}: cannot be read ({error.strerror})") from error
     except ValueError as error:
         raise BenchError(f"{where}: {path}: {error}") from error
-    if not isinstance(read, dict):
+    if not isinstance(found, dict):
         raise BenchError(f"{where}: {path}: holds no table of keys and values")
-    return {**read, **{key: value for key, value in said.items() if key != "config"}}
+    return {**found, **{key: value for key, value in said.items() if key != "config"}}
 
 
 def _without_none(value: Any) -> Any:

@@ -12,7 +12,8 @@ from bench_core.files import MAX_TOML_BYTES, write_atomically
 from bench_core.machine import describe_machine
 from bench_core.scores import PREDICTIONS_SUFFIX, STRUCTURES, SUFFIX, ScoreResult, write_score
 
-from bench_score.config import ScoreConfig, config_sha256, dump_config, file_stem, load_config
+from bench_score.config import ScoreConfig, config_sha256, dump_config, load_config
+from bench_score.label import file_stem
 from bench_score.parts import data_folder, output_folder
 from bench_score.writers import find_writer, write_report
 

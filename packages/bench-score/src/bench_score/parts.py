@@ -16,8 +16,9 @@ from bench_core.files import sha256_bytes, write_atomically
 from bench_core.results import MAX_FILE_BYTES, Status, Strict
 from bench_core.scores import ScoreResult
 
-from bench_score.config import ScoreConfig, config_sha256, file_stem
+from bench_score.config import ScoreConfig, config_sha256
 from bench_score.identity import code_sha256, made_by
+from bench_score.label import file_stem
 from bench_score.model import Entry
 
 LOGS = "logs"
