@@ -9,8 +9,9 @@ from enum import StrEnum
 import msgspec
 from bench_core import metrics, paired, policy
 from bench_core.bundle import Bundle
+from bench_core.draws import Draws
 from bench_core.errors import BenchError, ExitCode
-from bench_core.paired import Difference, Draws
+from bench_core.paired import Difference
 from bench_core.ranking import sign_of
 from bench_core.results import Status
 from bench_core.scores import Score
