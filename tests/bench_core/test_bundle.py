@@ -11,7 +11,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from bench_core import policy
 from bench_core.bundle import COMMITTED, CONFIG, ENVIRONMENT, commit, load_bundle
+from bench_core.cli import main
 from bench_core.errors import BenchError, ExitCode
 from bench_core.scores import read_arrays, write_arrays
 from bench_score.finish import begin, finish
@@ -207,6 +209,35 @@ def test_a_score_that_was_changed_does_not_follow_from_its_predictions(scored: P
     changed(scored / SCORE, better)
     assert f"{SCORE}: {column}: " in refusal(committed_again(scored))
     assert "does not follow from the predictions" in refusal(scored)
+
+
+@pytest.mark.parametrize("column", ["energy_mae", "energy_r2", "energy_max_abs", "energy_q90", "forces_mae"])
+@pytest.mark.parametrize("end", ["low", "high"])
+def test_an_interval_that_was_changed_does_not_follow_from_its_predictions(scored: Path, column: str, end: str) -> None:
+    def surer(result: dict[str, Any]) -> None:
+        score = result["scores"][column]
+        middle = score["value"]
+        score[end] = middle + 0.99 * (score[end] - middle) if score[end] != middle else middle + (end == "high") - 0.5
+
+    changed(scored / SCORE, surer)
+    assert f"{SCORE}: {column}: an end of its interval" in refusal(committed_again(scored))
+
+
+def test_intervals_of_another_seed_do_not_follow(scored: Path) -> None:
+    changed(scored / SCORE, lambda result: result.update(seed=result["seed"] + 1))
+    assert "does not follow from the predictions and the seed" in refusal(committed_again(scored))
+
+
+def test_intervals_over_very_many_groups_are_not_drawn_again(
+    scored: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["validate", str(scored)]) == 0
+    assert "not computed again" not in capsys.readouterr().out
+    monkeypatch.setattr(policy, "REDRAWN_GROUPS", 3)
+    assert main(["validate", str(scored)]) == 0
+    assert (
+        "not computed again, over very many groups, or of metrics of one's own: energy_mae" in capsys.readouterr().out
+    )
 
 
 def test_predictions_that_were_changed_do_not_lead_to_the_scores(scored: Path) -> None:

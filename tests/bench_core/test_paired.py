@@ -3,9 +3,9 @@ from itertools import combinations
 import numpy as np
 import pytest
 from bench_core import policy
+from bench_core.draws import Draws
 from bench_core.metrics import Values, built_in
 from bench_core.paired import (
-    Draws,
     align,
     difference,
     difference_by_group,

@@ -127,7 +127,7 @@ def make_scored(
         num_parameters=1234,
         cutoff_angstrom=5.0,
         coverage=cover,
-        scores=_scores(predictions, GROUPS, names),
+        scores=scores_of(predictions, GROUPS, names),
         timing=ModelTiming(
             median_sec_per_structure=sec,
             predict_sec=1.0,
@@ -146,7 +146,7 @@ def make_scored_of(label: str, predictions: Predictions, groups: Ints) -> Scored
     """A model of another dataset, which is said by its predictions and groups."""
     data = msgspec.structs.replace(DATA, num_structures=len(groups), num_groups=len(np.unique(groups)))
     cover = Coverage(num_structures=len(groups), num_scored=len(groups))
-    scores = _scores(predictions, groups, ("mae", "rmse"))
+    scores = scores_of(predictions, groups, ("mae", "rmse"))
     whole = make_scored(label).result
     return Scored(msgspec.structs.replace(whole, data=data, coverage=cover, scores=scores), predictions)
 
@@ -204,7 +204,7 @@ def score_bundle(folder: Path, found: Iterable[Scored], **changes: Any) -> Bundl
     return load_bundle(commit_scores(folder, found, **changes))
 
 
-def _scores(predictions: Predictions, groups: Ints, names: Iterable[str]) -> dict[str, Score]:
+def scores_of(predictions: Predictions, groups: Ints, names: Iterable[str]) -> dict[str, Score]:
     return {
         f"{target}_{name}": _score(predictions, groups, target, name) for target in predictions.values for name in names
     }

@@ -4,10 +4,8 @@ import math
 from collections.abc import Iterable
 from pathlib import Path
 
-import msgspec
 import numpy as np
 import pytest
-from bench_core.metrics import built_in, value_of
 from bench_core.scores import Structures
 from bench_report.html import render
 from bench_report.report import Options, build_report
@@ -16,7 +14,7 @@ from bench_report.scores.evidence import BINS, MAX_POINTS, Evidence, gather, mai
 from bench_report.scores.plots import write_score_plots
 from bench_report.scores.sections import ScoreSection, score_sections
 
-from tests.bench_report.score_factory import GROUPS, MADE_OF, Scored, make_scored, not_scored, score_bundle
+from tests.bench_report.score_factory import GROUPS, MADE_OF, Scored, make_scored, not_scored, score_bundle, scores_of
 
 
 def section(tmp_path: Path, found: Iterable[Scored], **changes: object) -> ScoreSection:
@@ -118,10 +116,7 @@ def test_absurd_predictions_decide_about_no_axis_and_are_counted_as_beyond(tmp_p
     scored = make_scored("absurd", 0.1, names=["mae"])
     assert scored.predictions is not None
     scored.predictions.values["energy"][1][:2] = [1e300, -1e300]
-    score = scored.result.scores["energy_mae"]
-    whole = scored.predictions.of("energy", GROUPS)
-    value = value_of(built_in("mae"), whole) * 1000
-    scored.result.scores["energy_mae"] = msgspec.structs.replace(score, value=value, low=None, high=None)
+    scored.result.scores.update(scores_of(scored.predictions, GROUPS, ["mae"]))
     report = build_report([score_bundle(tmp_path / "run", [make_scored("a"), scored])], Options())
     part = report.score_parts[0]
     assert part.evidence.scales[0].high < 1e5

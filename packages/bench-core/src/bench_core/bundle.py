@@ -15,6 +15,7 @@ from typing import Annotated, Any, NoReturn, TypeVar
 import msgspec
 
 from bench_core.config import FILE_NAME
+from bench_core.draws import Draws
 from bench_core.errors import BenchError, ExitCode
 from bench_core.files import read_toml, sha256_bytes, sha256_file, write_atomically
 from bench_core.invocation import command
@@ -135,8 +136,9 @@ def load_bundle(path: Path) -> Bundle:
         _check_place(path, name, result, commitment)
     if results and JOURNAL not in commitment.files and PUBLICATION not in commitment.files:
         raise BenchError(f"{path / JOURNAL}: is missing; the bundle is damaged", ExitCode.BUNDLE)
+    draws: dict[int, Draws] = {}  # by seed: drawing takes longer than computing
     for name, score in scores.items():
-        _check_score(path, name, score, commitment)
+        _check_score(path, name, score, commitment, draws.setdefault(score.seed, Draws(score.seed)))
     return Bundle(
         path=path,
         run_id=commitment.run_id,
@@ -169,7 +171,7 @@ def _check_place(path: Path, name: str, result: Result, commitment: Commitment) 
             )
 
 
-def _check_score(path: Path, name: str, score: ScoreResult, commitment: Commitment) -> None:
+def _check_score(path: Path, name: str, score: ScoreResult, commitment: Commitment, draws: Draws) -> None:
     """A score is of this run too, and follows from its predictions."""
     if score.run_id != commitment.run_id:
         raise BenchError(
@@ -179,7 +181,7 @@ def _check_score(path: Path, name: str, score: ScoreResult, commitment: Commitme
     if score.scores:
         structures = read_structures((path / name).with_name(STRUCTURES))
         predictions = read_predictions(path / f"{stem_of(name)}{PREDICTIONS_SUFFIX}")
-        check_score(score, predictions, structures.groups, path / name)
+        check_score(score, predictions, structures.groups, path / name, draws)
 
 
 def read_committed(bundle: Bundle, name: str, limit_bytes: int = MAX_FILE_BYTES) -> bytes:

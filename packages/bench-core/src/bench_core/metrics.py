@@ -104,6 +104,12 @@ def interval(resampled: Floats, confidence: float) -> tuple[float, float] | None
     return float(low), float(high)
 
 
+def interval_around(value: float, resampled: Floats, confidence: float) -> tuple[float, float] | None:
+    """The same, and at least as wide as to hold `value`, which few resamples may reach."""
+    found = interval(resampled, confidence)
+    return None if found is None else (min(found[0], value), max(found[1], value))
+
+
 def what_intervals_cover(*, grouped: bool) -> str:
     """The sentence that stands with every interval. `grouped` is whether a group may hold several structures."""
     drawn = "groups of structures" if grouped else "structures"

@@ -28,9 +28,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench_core import policy
-from bench_core.metrics import Floats, Ints, Metric, Values, interval, num_groups, resample_weights, value_of
+from bench_core.draws import Draws
+from bench_core.metrics import Floats, Ints, Metric, Values, interval_around, num_groups, value_of
 from bench_core.scores import Predictions
-from bench_core.seeds import derive_seed
 
 TESTED = frozenset({"mae", "mse", "rmse"})
 SAME_LABEL = 1e-6  # of the largest label, or of 1 eV: fits of the same labels on two machines agree far better
@@ -46,25 +46,6 @@ class Difference(msgspec.Struct, frozen=True):
     p_value: float | None  # not adjusted; None for a metric that is not tested, or too few groups
     num_structures: int
     num_groups: int
-
-
-class Draws:
-    """The resamples and flips of a run's seed. Resamples are kept: over many groups drawing them takes longest."""
-
-    def __init__(self, seed: int) -> None:
-        self._seed = seed
-        self._weights: dict[int, Ints] = {}
-
-    def weights(self, groups: int) -> Ints:
-        """How often each of so many groups is drawn, in each resample: the same as behind the scores' own intervals."""
-        if groups not in self._weights:
-            self._weights = {groups: resample_weights(groups, derive_seed(self._seed, "bootstrap"))}  # one at a time
-        return self._weights[groups]
-
-    @property
-    def flips(self) -> int:
-        """The seed of flips."""
-        return derive_seed(self._seed, "flips")
 
 
 def align(one: Predictions, other: Predictions, target: str, groups: Ints) -> tuple[Values, Values, int]:
@@ -106,15 +87,15 @@ def difference(name: str, metric: Metric, one: Values, other: Values, num_struct
         draws: of the run's seed.
     """
     count = num_groups(one)
+    value = value_of(metric, one) - value_of(metric, other)
     between = None
     p_value = None
     if count >= policy.BOOTSTRAP_LEAST_GROUPS:
         weights = draws.weights(count)
-        between = interval(metric(one, weights) - metric(other, weights), policy.CONFIDENCE)
+        between = interval_around(value, metric(one, weights) - metric(other, weights), policy.CONFIDENCE)
         if name in TESTED:
             p_value = sign_flip_p(loss_by_group(name, one) - loss_by_group(name, other), draws.flips)
-    value = value_of(metric, one) - value_of(metric, other)
-    low, high = (None, None) if between is None else (min(between[0], value), max(between[1], value))
+    low, high = between or (None, None)
     return Difference(value, low, high, p_value, num_structures, count)
 
 

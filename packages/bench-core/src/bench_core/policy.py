@@ -65,11 +65,13 @@ ENVIRONMENT_BYTES = 8 * 1024**3  # free disk that building one environment may n
 RUN_BYTES = 512 * 1024**2  # free disk below which a run is likely to be cut short
 
 # Scores of models.
+# Intervals are drawn again when a run is read: other numbers for them need another schema version of scores.
 BOOTSTRAP_RESAMPLES = 2000  # of the groups of structures, for the interval of a metric
 BOOTSTRAP_VALUES = (
     400_000_000  # values looked at for quantiles and metrics of one's own: more, and there are fewer resamples
 )
 BOOTSTRAP_LEAST = 200  # but never fewer than these
+REDRAWN_GROUPS = 25_000  # over more groups a reader does not draw intervals again: seconds, and half a gigabyte
 BOOTSTRAP_LEAST_GROUPS = 5  # over fewer groups no interval is given
 PERMUTATIONS = 9999  # flips of the signs of groups, for the p-value of a difference between two models
 SCORE_BATCH_SIZE = 8  # structures a model is given at once

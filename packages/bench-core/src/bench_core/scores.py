@@ -15,15 +15,18 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from bench_core import policy
+from bench_core.draws import Draws
 from bench_core.errors import BenchError, ExitCode
 from bench_core.files import sha256_bytes, write_atomically
-from bench_core.metrics import Floats, Ints, Values, built_in, is_built_in, num_groups, value_of
+from bench_core.metrics import Floats, Ints, Values, built_in, interval_around, is_built_in, num_groups, value_of
 from bench_core.results import MAX_FILE_BYTES, Conditions, Natural, Status, Strict
 
 SCHEMA_VERSION = 1
 SUFFIX = "_score_results.json"
 PREDICTIONS_SUFFIX = "_predictions.npz"
 STRUCTURES = "structures.npz"
+SAME_END = 1e-6  # what ends of an interval may differ by, of their size: processors sum in another order
 MAX_ARRAYS_BYTES = 2 * 1024**3
 TARGETS = ("energy", "forces", "stress")
 Arrays = dict[str, NDArray[Any]]
@@ -229,17 +232,25 @@ def _check_sense(result: ScoreResult, path: Path) -> None:
             raise _damaged(path, f"{column}: holds {score.target}_{score.metric}")
         if score.num_labelled > result.data.num_structures:
             raise _damaged(path, f"{column}: more structures are labelled than there are")
+        if (score.low is None) is not (score.high is None):
+            raise _damaged(path, f"{column}: has one end of an interval without the other")
         for low, high in ((score.low, score.value), (score.value, score.high)):
             if low is not None and high is not None and low > high:
                 raise _damaged(path, f"{column}: the value lies outside its interval")
 
 
-def check_score(result: ScoreResult, predictions: Predictions, groups: Ints, path: Path) -> None:
-    """Compute every score of a built-in metric again from the predictions.
+def check_score(
+    result: ScoreResult, predictions: Predictions, groups: Ints, path: Path, draws: Draws | None = None
+) -> None:
+    """Compute every score of a built-in metric again from the predictions, and its interval from the seed.
+
+    Args:
+        draws: of the result's seed, where they are shared between models.
 
     Raises:
         BenchError: one does not follow from them.
     """
+    draws = draws or Draws(result.seed)
     for column, score in result.scores.items():
         if score.value is None:
             continue
@@ -255,10 +266,40 @@ def check_score(result: ScoreResult, predictions: Predictions, groups: Ints, pat
             raise _damaged(path, f"{column}: counts other structures than there are predictions of")
         if not is_built_in(score.metric):
             continue
-        found = value_of(built_in(score.metric), values) * score.factor
+        value = value_of(built_in(score.metric), values)
+        found = value * score.factor
         if not math.isclose(found, score.value, rel_tol=1e-9, abs_tol=1e-12):
             raise _damaged(
                 path, f"{column}: {score.value:g} does not follow from the predictions, which give {found:g}"
+            )
+        if is_redrawn(score):
+            _check_interval(score, value, values, draws, path)
+
+
+def is_redrawn(score: Score) -> bool:
+    """Whether the interval is computed again when a run is read: not of metrics of one's own, nor of very many groups.
+
+    No value has no interval, which is nothing to compute again.
+    """
+    return score.value is None or (is_built_in(score.metric) and score.num_groups <= policy.REDRAWN_GROUPS)
+
+
+def _check_interval(score: Score, value: float, values: Values, draws: Draws, path: Path) -> None:
+    found = None
+    if score.num_groups >= policy.BOOTSTRAP_LEAST_GROUPS:
+        resampled = built_in(score.metric)(values, draws.weights(score.num_groups))
+        found = interval_around(value, resampled, score.confidence or policy.CONFIDENCE)
+    due = (None, None) if found is None else (found[0] * score.factor, found[1] * score.factor)
+    for said, end in ((score.low, due[0]), (score.high, due[1])):
+        if said is None or end is None:
+            same = said is end
+        else:
+            same = math.isclose(said, end, rel_tol=SAME_END, abs_tol=SAME_END * abs(score.factor) * 1e-3)
+        if not same:
+            raise _damaged(
+                path,
+                f"{score.target}_{score.metric}: an end of its interval, {said}, does not follow from the predictions "
+                f"and the seed, which give {end}",
             )
 
 

@@ -178,15 +178,15 @@ def _score_of(blank: Score, metric: metrics.Metric, values: Values, weights: Int
         if not np.isfinite(value):
             return without("not defined on these values: they are all equal, or too few")
         if blank.num_groups >= policy.BOOTSTRAP_LEAST_GROUPS:
-            found = metrics.interval(metric(values, weights), policy.CONFIDENCE)
+            found = metrics.interval_around(value, metric(values, weights), policy.CONFIDENCE)
     except Exception as error:  # noqa: BLE001  a function of somebody's own
         return without(f"the metric raised {message_of(error)}")
     factor = blank.factor
     return msgspec.structs.replace(
         blank,
         value=value * factor,
-        low=None if found is None else min(found[0], value) * factor,
-        high=None if found is None else max(found[1], value) * factor,
+        low=None if found is None else found[0] * factor,
+        high=None if found is None else found[1] * factor,
         confidence=None if found is None else policy.CONFIDENCE,
     )
 

@@ -13,6 +13,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     from bench_core.bundle import load_bundle
+    from bench_core.scores import is_redrawn
     from bench_core.terminal import visible
 
     for path in args.runs:
@@ -28,6 +29,11 @@ def run(args: argparse.Namespace) -> int:
             found = sum(len(score.scores) for score in bundle.scores.values())
             listed = ", ".join(f"{count} {status}" for status, count in sorted(models.items()))
             print(f"  models: {models.total()} ({listed}); scores: {found}")
+            scores = [item for row in bundle.scores.values() for item in row.scores.items()]
+            kept = ", ".join(sorted({column for column, score in scores if not is_redrawn(score)}))
+            if kept:
+                why = "over very many groups, or of metrics of one's own"
+                print(f"  Intervals that were not computed again, {why}: {visible(kept)}")
         raw = " and ".join(
             name for name, there in (("samples", bundle.results), ("predictions", bundle.scores)) if there
         )

@@ -9,12 +9,14 @@ from enum import StrEnum
 import msgspec
 from bench_core import metrics, paired, policy
 from bench_core.bundle import Bundle
+from bench_core.draws import Draws
 from bench_core.errors import BenchError, ExitCode
-from bench_core.paired import Difference, Draws
+from bench_core.paired import Difference
 from bench_core.ranking import sign_of
 from bench_core.results import Status
 from bench_core.scores import Score
 
+from bench_report.scores.conditions import OF_ERRORS
 from bench_report.scores.sections import Entry, Metric, ScoreSection, score_sections
 from bench_report.table import short
 
@@ -132,15 +134,11 @@ def key_of(entry: Entry) -> Key:
 
 def conditions_differ(base: Entry, new: Entry) -> tuple[str, ...]:
     """Conditions of the errors that two results of a model do not share, in words."""
-    asked = {
-        "zero of energies": (base.result.data.zero, new.result.data.zero),
-        "level of theory of the labels": (base.result.data.level_of_theory, new.result.data.level_of_theory),
-        "groups of structures": (base.result.data.num_groups, new.result.data.num_groups),
-    }
+    asked = ((name, of_result(base.result), of_result(new.result)) for name, of_result in OF_ERRORS.items())
     return tuple(
         f"{name}: {short(str(one))} (run {base.bundle.run_id}), {short(str(other))} (run {new.bundle.run_id})"
         f"; of {short(base.label)}"
-        for name, (one, other) in asked.items()
+        for name, one, other in asked
         if one != other
     )
 

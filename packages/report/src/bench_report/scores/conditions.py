@@ -10,7 +10,7 @@ from bench_report.scores.sections import ScoreSection
 from bench_report.table import short
 
 # What the errors depend on. The dataset's content is not among them: another content is another table.
-_OF_ERRORS: dict[str, Callable[[ScoreResult], object]] = {
+OF_ERRORS: dict[str, Callable[[ScoreResult], object]] = {
     "zero of energies": lambda found: found.data.zero,
     "level of theory of the labels": lambda found: found.data.level_of_theory or "unknown",
     "groups of structures": lambda found: found.data.num_groups,
@@ -26,7 +26,7 @@ _OF_COSTS: dict[str, Callable[[ScoreResult], object]] = {
 
 def differences(section: ScoreSection) -> tuple[Difference, ...]:
     """Every condition of the errors that scored rows do not share."""
-    return tuple(_differences(section, _OF_ERRORS))
+    return tuple(_differences(section, OF_ERRORS))
 
 
 def refuse_mixtures(found: Sequence[ScoreSection]) -> None:

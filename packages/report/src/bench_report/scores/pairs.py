@@ -6,8 +6,9 @@ from itertools import combinations
 import msgspec
 import numpy as np
 from bench_core import metrics, paired, policy
+from bench_core.draws import Draws
 from bench_core.metrics import Floats, Ints
-from bench_core.paired import Difference, Draws
+from bench_core.paired import Difference
 from bench_core.ranking import contenders, leader
 from bench_core.scores import Predictions
 
