@@ -144,7 +144,7 @@ def test_trust_is_recorded(tmp_path: Path) -> None:
 
 def test_a_file_cannot_vouch_for_its_checkpoints(tmp_path: Path) -> None:
     config = raw_config([model("perfect")], output={"dir": "out"}, trust_checkpoint=True)
-    assert_said(run(tmp_path, config), ExitCode.USAGE, "a file cannot vouch for that", "add --trust-checkpoint")
+    assert_said(run(tmp_path, config), ExitCode.USAGE, "cannot vouch for that", "add --trust-checkpoint")
     assert not (tmp_path / "out").exists()
     assert_said(run(tmp_path, config, "--trust-checkpoint"), ExitCode.OK)
 

@@ -108,8 +108,8 @@ def _config(args: argparse.Namespace) -> ScoreConfig:
         changes["device"] = args.device
     if config.trust_checkpoint and not args.trust_checkpoint:
         raise BenchError(
-            f"{args.config}: says trust_checkpoint = true, which lets checkpoints run code, and a file cannot vouch for that; "
-            "if you trust whoever made the checkpoints, add --trust-checkpoint"
+            f"{args.config}: says trust_checkpoint = true, which lets checkpoints run code, and a file cannot vouch "
+            "for that; if you trust whoever made the checkpoints, add --trust-checkpoint"
         )
     if args.trust_checkpoint:
         changes["trust_checkpoint"] = True
