@@ -18,3 +18,9 @@ def test_models_that_a_column_compares_on_fewer_structures_are_named_below() -> 
     text = shown(config(), [row(label, score(1.0, **few)) for label in ("one", "other")])
     assert "energy: 7 of 12 structures: one, other" in text.splitlines()
     assert "structures" not in shown(config(), [row("one", score(1.0))]).partition("[eV/atom]")[2]
+
+
+def test_the_theory_of_the_labels_stands_below_and_who_learned_from_another() -> None:
+    text = " ".join(shown(config(), [row("one", score(1.0)), row("same", score(1.0), level_of_theory="PBE")]).split())
+    assert "Labelled at PBE; the intervals are in the files and in the report." in text
+    assert "labels of PBE, and charged for the difference between the two: one (r2SCAN)." in text

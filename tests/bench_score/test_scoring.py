@@ -242,7 +242,7 @@ def test_elements_that_a_model_does_not_know_are_counted_by_structure(folder: Pa
 
 
 def test_a_structure_that_costs_its_whole_group_the_energies_is_counted_in_the_column(folder: Path) -> None:
-    """Of a group of two, one that fails leaves the other without a mean: 12 labelled, 4 failed, 4 compared."""
+    """Of a group of two, one that fails leaves the other without a mean: of 12, 8 scored and 4 compared."""
     row = scored(folder, "raises", {"every": 3}, atomic_energies="group")
     assert row.coverage is not None
     assert row.coverage.num_scored == 8

@@ -31,6 +31,12 @@ def test_another_zero_of_energies_is_refused_and_named(tmp_path: Path) -> None:
     assert "no model is called best" in notices(found)[0]
 
 
+def test_a_model_of_another_level_of_theory_is_told_over_the_table(tmp_path: Path) -> None:
+    found = section(tmp_path, make_scored("a"), make_scored("b", seed=1, level_of_theory="r2SCAN (MP-r2SCAN)"))
+    (told,) = notices(found)
+    assert "labels of PBE, and charged for the difference between the two: b (r2SCAN (MP-r2SCAN))" in told
+
+
 def test_costs_under_other_conditions_are_a_notice_and_no_refusal(tmp_path: Path) -> None:
     slow = make_scored("b", conditions=msgspec.structs.replace(CONDITIONS, threads_asked=2))
     found = section(tmp_path, make_scored("a"), slow)

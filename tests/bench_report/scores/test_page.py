@@ -9,7 +9,7 @@ from bench_report.report import Options, Report, build_report
 from bench_report.scores.page import Room, score_parts
 
 from tests.bench_report.factory import make_bundle, make_result
-from tests.bench_report.score_factory import Scored, commit_scores, make_scored, not_scored
+from tests.bench_report.score_factory import Scored, commit_scores, make_scored, not_scored, with_data
 
 
 def a_report(tmp_path: Path, *found: Scored) -> Report:
@@ -51,6 +51,13 @@ def test_pictures_without_room_are_left_out_and_said(tmp_path: Path) -> None:
     count = sum(len(gallery["images"]) for gallery in few["shown"][0]["galleries"]) + len(few["shown"][0]["tradeoffs"])
     assert 0 < count < 5
     assert few["num_left_out"] == 5 - count  # two panels of each model, and accuracy against speed
+
+
+def test_a_picture_of_stress_where_only_pressure_is_known_says_so(tmp_path: Path) -> None:
+    scored = make_scored("a", targets=("stress",))
+    page = html.render(a_report(tmp_path / "one", with_data(scored, pressure_only=True)))
+    assert "Predicted against label: pressure" in page
+    assert "Predicted against label: stress" in html.render(a_report(tmp_path / "two", scored))
 
 
 def test_a_page_of_very_many_models_stays_small(tmp_path: Path) -> None:

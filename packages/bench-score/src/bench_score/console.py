@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from bench_core import terminal
 from bench_core.scores import ScoreResult
 from bench_core.tables import aligned, wrapped
+from bench_core.theory import compared_across
 
 from bench_score.config import ScoreConfig
 from bench_score.table import FACTS, Table, build_table
@@ -25,6 +26,12 @@ def shown(config: ScoreConfig, rows: Sequence[ScoreResult]) -> str:
 def _below(table: Table, rows: Sequence[ScoreResult]) -> Iterator[str]:
     if any(cell.best for row in table.rows for cell in row):
         yield "* best, its interval apart from all others"
+    across = compared_across(rows)
+    if rows:
+        theory = rows[0].data.level_of_theory or "an unknown level of theory"
+        yield from wrapped(f"Labelled at {theory}; the intervals are in the files and in the report.", "")
+    if across:
+        yield from wrapped(f"{across}.", "")
     for told, labels in _on_fewer(rows).items():
         yield from wrapped(f"{told}: {', '.join(labels)}", "")
 

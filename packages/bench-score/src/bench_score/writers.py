@@ -11,6 +11,7 @@ from bench_core import suggest
 from bench_core.files import write_atomically
 from bench_core.metrics import what_intervals_cover
 from bench_core.scores import ScoreResult
+from bench_core.theory import compared_across
 
 from bench_score.config import ScoreConfig
 from bench_score.parts import output_folder
@@ -104,6 +105,7 @@ def _caption(rows: Sequence[ScoreResult]) -> list[str]:
         f"{data.num_structures} structures{groups} of {_escaped(data.name)}, labelled at {theory}. "
         f"Energies are relative to: {_escaped(data.zero)}. {PRESSURE_ONLY if data.pressure_only else ''}"
         "**Bold**: best, its interval apart from all others.",
+        *(["", f"**{_escaped(across)}.**"] if (across := compared_across(rows)) else []),
         "",
         _intervals(rows),
     ]

@@ -4,11 +4,13 @@ from collections.abc import Callable, Iterator, Sequence
 
 from bench_core.errors import BenchError, ExitCode
 from bench_core.scores import ScoreResult
+from bench_core.theory import compared_across
 
 from bench_report.conditions import Difference
 from bench_report.scores.sections import ScoreSection
 from bench_report.table import short
 
+MAX_THEORY = 1000  # characters of the sentence on levels of theory
 # What the errors depend on. The dataset's content is not among them: another content is another table.
 OF_ERRORS: dict[str, Callable[[ScoreResult], object]] = {
     "zero of energies": lambda found: found.data.zero,
@@ -49,6 +51,8 @@ def notices(section: ScoreSection) -> tuple[str, ...]:
     """Sentences that stand over a table."""
     told = [f"Scored under different conditions, so no model is called best. {found}" for found in differences(section)]
     told += [f"Times and memory are not comparable. {found}" for found in _differences(section, _OF_COSTS)]
+    across = compared_across(section.results)
+    told += [short(across, MAX_THEORY)] if across else []
     trusted = [short(result.label) for result in section.results if result.trusted]
     if trusted:
         told.append(f"Checkpoints that were allowed to run code of their own: {', '.join(trusted)}")

@@ -201,17 +201,18 @@ def _shade(value: float | None, largest: float) -> str:
 
 def _galleries(part: ScorePart, room: Room) -> Iterator[dict[str, Any]]:
     for target in dict.fromkeys(scale.target for scale in part.evidence.scales):
+        named = part.section.named(target)
         for kind, title in TITLES.items():
             ours = [panel for panel in panels(part, kind) if panel.target == target]
-            images = [image for panel in ours for image in room.take(partial(_of_panel, panel))]
-            yield {"title": f"{title}: {target}", "images": images}
+            images = [image for panel in ours for image in room.take(partial(_of_panel, panel, named))]
+            yield {"title": f"{title}: {named}", "images": images}
 
 
-def _of_panel(panel: Panel) -> Image:
+def _of_panel(panel: Panel, target: str) -> Image:
     return _image(
         lambda figure: panel.draw(figure.add_subplot()),
         PANEL_INCH[panel.kind],
-        alt=f"{TITLES[panel.kind]}, {panel.target}, {panel.label}: {panel.told}",
+        alt=f"{TITLES[panel.kind]}, {target}, {panel.label}: {panel.told}",
         name=short(panel.label),
         told=panel.told,
     )

@@ -55,8 +55,12 @@ def _figures(part: ScorePart) -> Iterator[tuple[str, "Figure"]]:
         found = list(panels(part, kind))
         for target in dict.fromkeys(panel.target for panel in found):
             ours = [panel for panel in found if panel.target == target]
-            for name, page in _pages(f"{kind}-{target}", ours):
-                yield name, _grid(part, f"{title}: {target}, {plain(part.section.title)}", kind, page)
+            named = part.section.named(target)
+            for name, page in _pages(f"{kind}-{named}", ours):
+                yield (
+                    name,
+                    _grid(part, f"{title}: {named}, {plain(part.section.title)}", kind, page),
+                )
     for metric, found_dots in tradeoffs(part):
         figure = _figure(part, TRADEOFF_INCH)
         draw_tradeoff(figure, metric, found_dots, styles(entry.label for entry in part.section.entries))

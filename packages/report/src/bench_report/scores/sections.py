@@ -98,6 +98,10 @@ class ScoreSection(msgspec.Struct, frozen=True):
         found = (Metric(f"{score.target}_{score.metric}", score.target, score.metric, score.unit) for score in scores)
         return tuple(dict.fromkeys(found))
 
+    def named(self, target: str) -> str:
+        """What a picture of a target shows: where the data know the pressure alone, that is compared of a stress."""
+        return "pressure" if target == "stress" and self.entries[0].result.data.pressure_only else target
+
     def having(self, metric: Metric) -> tuple[ScoreResult, ...]:
         """The results with something in a column: those that are compared in it."""
         return tuple(entry.result for entry in self.entries if entry.score(metric))
