@@ -8,11 +8,10 @@ from ase import Atoms
 from ase.build import bulk
 from ase.calculators import lj
 from bench_core.errors import ExitCode
-from bench_score.dataset import VOIGT
 from bench_score.force_stress import ForceStressOutput
 from bench_score.graph import Graph, make_graph
 from bench_score.model import Want
-from bench_score.structure import Structure
+from bench_score.structure import VOIGT, Structure
 from examples import (
     ALL,
     CUTOFF_ANGSTROM,

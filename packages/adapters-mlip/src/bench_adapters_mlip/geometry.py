@@ -6,10 +6,8 @@ from typing import Any
 import numpy as np
 from ase.geometry import complete_cell
 from bench_score.model import Item
-from bench_score.structure import Floats, Neighbours, Structure
+from bench_score.structure import VOIGT, Floats, Neighbours, Structure
 from numpy.typing import NDArray
-
-_VOIGT = ((0, 1, 2, 1, 0, 0), (0, 1, 2, 2, 2, 1))  # xx, yy, zz, yz, xz, xy
 
 
 def full_cell(structure: Structure) -> Floats:
@@ -40,7 +38,8 @@ def voigt(tensor: NDArray[Any]) -> Floats:
     """xx, yy, zz, yz, xz, xy of a (3, 3) tensor that is symmetric but for rounding."""
     full = np.asarray(tensor, dtype=np.float64)
     symmetric: Floats = (full + full.T) / 2
-    return symmetric[_VOIGT]
+    rows, columns = zip(*VOIGT, strict=True)
+    return symmetric[rows, columns]
 
 
 def neighbours_of(item: Item) -> Neighbours:

@@ -23,7 +23,7 @@ from bench_core.errors import BenchError, ExitCode
 from bench_score.model import Entry, Family, Item, Model, Prediction, Want
 from bench_score.neighbours import neighbours
 from bench_score.registry import find_family
-from bench_score.structure import Floats, Structure
+from bench_score.structure import VOIGT, Floats, Structure
 
 ALL = Want(forces=True, stress=True)
 # What single precision and another order of sums may change.
@@ -39,7 +39,6 @@ SLOPE_STRESS = (0.001, 0.02)
 PREFERRED = (13, 8, 29, 14, 6, 1)
 # Strains a crystal so that no direction of it is like another.
 SHEAR = np.array([[1.02, 0.04, 0.0], [0.0, 0.97, 0.05], [0.03, 0.0, 1.01]])
-VOIGT = ((0, 0), (1, 1), (2, 2), (1, 2), (0, 2), (0, 1))
 
 
 class Finding(msgspec.Struct, frozen=True, kw_only=True):

@@ -19,13 +19,12 @@ from bench_core.names import name_to_text
 from numpy.typing import ArrayLike, NDArray
 
 from bench_score.label_units import EV_ANGSTROM, LabelUnits
-from bench_score.structure import Floats, Structure
+from bench_score.structure import VOIGT, Floats, Structure
 
 PICKLES = frozenset({".pkl", ".pickle", ".pckl", ".p", ".joblib", ".dill", ".pt", ".pth"})
 DATABASES = frozenset({".db", ".json", ".aselmdb"})  # of ASE: their rows have keys beside the atoms
 FARTHEST_ANGSTROM = 1e8  # a centimetre; beyond, vesin loses count of the cells without a word
 SYMMETRIC = 1e-3  # of the largest component: by how much a 3x3 stress may differ from its transpose
-VOIGT = ((0, 0), (1, 1), (2, 2), (1, 2), (0, 2), (0, 1))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -12,9 +12,9 @@ import torch
 from bench_core.errors import BenchError
 from torch import Tensor, nn
 
-from bench_score.dataset import VOIGT
 from bench_score.graph import Graph, make_graph
 from bench_score.model import Item, Prediction, Want
+from bench_score.structure import VOIGT
 
 
 class ForceStressOutput:

@@ -7,6 +7,8 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+# Row and column, in a (3, 3) tensor, of the six components of a stress: xx, yy, zz, yz, xz, xy.
+VOIGT = ((0, 0), (1, 1), (2, 2), (1, 2), (0, 2), (0, 1))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
