@@ -82,6 +82,11 @@ def test_models_with_as_many_but_other_structures_have_no_best_and_a_sentence_sa
     assert told in found.highlights
 
 
+def test_of_a_metric_of_ones_own_nothing_is_said_about_structures(tmp_path: Path) -> None:
+    found = part(tmp_path, make_scored("a", names=["mine"]), make_scored("b", names=["mine"]))
+    assert found.highlights == ()
+
+
 def test_time_and_memory_stand_in_their_units(tmp_path: Path) -> None:
     errors = part(tmp_path, make_scored("a", sec=0.0123)).sheet.tables[0]
     assert cell(errors, "a", "ms per structure").text == "12.3"

@@ -65,8 +65,6 @@ def _pair(
     entry: Entry, metric: Metric, own: Predictions, label: str, best: Predictions, groups: Ints, draws: Draws
 ) -> Pair:
     score = entry.result.scores[metric.column]
-    if not metrics.is_built_in(metric.name):
-        return Pair(label, None, reason="a metric of one's own is not compared in pairs: its function is not here")
     one, other, num_structures = paired.align(own, best, metric.target, groups)
     if not num_structures:
         return Pair(label, None, reason=f"{entry.label} and {label} scored no structure in common")

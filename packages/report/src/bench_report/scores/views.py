@@ -132,7 +132,8 @@ def _has_no_contender(section: ScoreSection, metric: Metric) -> bool:
     """Whether there are values, and no model that others can be compared with."""
     scores = (entry.score(metric) for entry in section.entries)
     there = any(score and score.value is not None for score in scores)
-    return there and not contenders(section.having(metric), metric.column)
+    able = contenders(section.having(metric), metric.column)
+    return there and metrics.is_built_in(metric.name) and not able  # by one of one's own nobody leads anyway
 
 
 def _errors(section: ScoreSection, notes: Notes) -> Table:
