@@ -56,7 +56,10 @@ def score_summary(report: Report, more: str) -> str:
     lines: list[str] = []
     for part in report.score_parts:
         lines += (f"**{escape(part.sheet.title)}**", "", *_bullets(part.highlights))
-        lines += _sheet(msgspec.structs.replace(part.sheet, tables=part.sheet.tables[:1]))
+        first = part.sheet.tables[0]
+        marks = {cell.mark for _, cells in first.rows for cell in cells}
+        legend = tuple((mark, meaning) for mark, meaning in part.sheet.legend if mark in marks)
+        lines += _sheet(msgspec.structs.replace(part.sheet, tables=(first,), legend=legend))
     return _joined([*lines, f"How to read it, models in pairs and where they ran: [{more}]({more})."])
 
 
