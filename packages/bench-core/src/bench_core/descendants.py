@@ -8,8 +8,10 @@ import ctypes
 import os
 import signal
 import sys
-from collections.abc import Set
+import traceback
+from collections.abc import Callable, Set
 from pathlib import Path
+from typing import NoReturn
 
 import psutil
 
@@ -48,6 +50,18 @@ def end_children(but: Set[int] = frozenset()) -> None:
                 os.kill(pid, signal.SIGKILL)
             with contextlib.suppress(ChildProcessError):
                 os.waitpid(pid, 0)
+
+
+def end_process(main: Callable[[], int]) -> NoReturn:
+    """Run a worker's `main`, and end with its code and all it started. Libraries tear down noisily, and slowly."""
+    code = 1
+    try:
+        code = main()
+    except Exception:  # noqa: BLE001  the log's last lines say why, and nothing after them
+        traceback.print_exc()
+    sys.stderr.flush()
+    end_children()
+    os._exit(code)
 
 
 def below(pid: int) -> list[psutil.Process]:

@@ -7,7 +7,6 @@ standard error, which the conductor keeps as the worker's log. End of input ends
 import os
 import signal
 import sys
-import traceback
 from collections.abc import Callable
 from typing import TYPE_CHECKING, BinaryIO
 
@@ -166,11 +165,4 @@ def _report_loading(say: Say) -> Callable[[int, int], None]:
 
 
 if __name__ == "__main__":
-    code = 1
-    try:
-        code = main()
-    except Exception:  # noqa: BLE001  the log's last lines say why, and nothing after them
-        traceback.print_exc()
-    sys.stderr.flush()
-    descendants.end_children()
-    os._exit(code)  # libraries tear down noisily, and slowly
+    descendants.end_process(main)

@@ -5,10 +5,8 @@ itself. Whatever the model prints goes to standard error, which the conductor ke
 """
 
 import os
-import sys
 import threading
 import time
-import traceback
 from pathlib import Path
 from typing import BinaryIO
 
@@ -82,11 +80,4 @@ def _end_with_input(requests: BinaryIO) -> None:
 
 
 if __name__ == "__main__":
-    code = 1
-    try:
-        code = main()
-    except Exception:  # noqa: BLE001  the log's last lines say why, and nothing after them
-        traceback.print_exc()
-    sys.stderr.flush()
-    descendants.end_children()
-    os._exit(code)  # libraries tear down noisily, and slowly
+    descendants.end_process(main)
