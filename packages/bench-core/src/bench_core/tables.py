@@ -1,9 +1,11 @@
-"""Plain text for an 80-column terminal: aligned tables and wrapped sentences."""
+"""Plain text for an 80-column terminal, aligned tables and wrapped sentences, and values for a spreadsheet."""
 
 import textwrap
 from collections.abc import Collection, Sequence
 
 WIDTH = 80
+# A spreadsheet takes a text that begins like this for a formula, and would run what a result file says.
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 def aligned(heads: Sequence[str], rows: Sequence[Sequence[str]], right: Collection[str] = ()) -> list[str]:
@@ -28,3 +30,8 @@ def wrapped(text: str, indent: str, hanging: str | None = None) -> list[str]:
         break_long_words=False,
         break_on_hyphens=False,
     )
+
+
+def csv_value(value: object) -> object:
+    """None is empty; a text that a spreadsheet would run is quoted with an apostrophe."""
+    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value

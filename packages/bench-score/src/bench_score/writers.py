@@ -11,6 +11,7 @@ from bench_core import suggest
 from bench_core.files import write_atomically
 from bench_core.metrics import what_intervals_cover
 from bench_core.scores import ScoreResult
+from bench_core.tables import csv_value
 from bench_core.theory import compared_across
 
 from bench_score.config import ScoreConfig
@@ -70,7 +71,7 @@ def _csv(cfg: ScoreConfig, rows: Sequence[ScoreResult]) -> str:
     stream = io.StringIO()
     writer = csv.DictWriter(stream, list(found[0]) if found else ["label"], lineterminator="\n")
     writer.writeheader()
-    writer.writerows([{name: _plain(value) for name, value in record.items()} for record in found])
+    writer.writerows([{name: csv_value(value) for name, value in record.items()} for record in found])
     return stream.getvalue()
 
 
@@ -130,11 +131,6 @@ def _escaped(text: str) -> str:
     """Text that Markdown shows as it is."""
     one_line = " ".join(text.split())
     return "".join(f"\\{character}" if character in "\\`*_[]<>|#~" else character for character in one_line)
-
-
-def _plain(value: Any) -> Any:
-    """A text that a spreadsheet would take for a formula is marked as text."""
-    return f"'{value}" if isinstance(value, str) and value.startswith(("=", "+", "-", "@", "\t", "\r")) else value
 
 
 def _record(row: ScoreResult, units: dict[str, str]) -> dict[str, Any]:

@@ -7,12 +7,12 @@ from typing import Any
 
 from bench_core.bundle import Bundle
 from bench_core.statistics import Verdict
+from bench_core.tables import csv_value
 
 from bench_report.compare_views import how_judged, ratio_text, run_text
 from bench_report.figures import SPACE, UNITS, timing
 from bench_report.history import History, Point
 from bench_report.markdown import escape, table_lines
-from bench_report.outputs import csv_value
 from bench_report.regression import CellKey, Rules
 from bench_report.table import Cell, Table, short
 

@@ -1,4 +1,4 @@
-"""Where a command's output goes: which formats were chosen, the file of each, and what a spreadsheet may be given."""
+"""Where a command's output goes: which formats were chosen, and the file of each."""
 
 from collections.abc import Collection, Sequence
 from pathlib import Path
@@ -6,9 +6,6 @@ from pathlib import Path
 from bench_core import suggest
 from bench_core.bundle import COMMITTED
 from bench_core.errors import BenchError, ExitCode
-
-# A spreadsheet takes a text that begins like this for a formula, and would run what a result file says.
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 def chosen_formats(text: str, known: Collection[str]) -> list[str]:
@@ -54,8 +51,3 @@ def refuse_bundle(output: Path) -> None:
                 f"--output {output}: {place} is a committed run, which is never changed; choose a folder outside it",
                 ExitCode.OUTPUT,
             )
-
-
-def csv_value(value: object) -> object:
-    """None is empty; a text that a spreadsheet would run is quoted with an apostrophe."""
-    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value

@@ -15,10 +15,11 @@ import msgspec
 from bench_core import suggest
 from bench_core.errors import BenchError, ExitCode
 from bench_core.files import write_atomically
+from bench_core.tables import csv_value
 
 from bench_report import html, latex, markdown
 from bench_report.conditions import differences
-from bench_report.outputs import csv_value, refuse_bundle
+from bench_report.outputs import refuse_bundle
 from bench_report.records import records
 from bench_report.report import Part, Report
 from bench_report.scores.conditions import differences as score_differences

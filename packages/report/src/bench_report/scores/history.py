@@ -9,9 +9,9 @@ import msgspec
 from bench_core.bundle import Bundle
 from bench_core.errors import BenchError, ExitCode
 from bench_core.scores import Score
+from bench_core.tables import csv_value
 
 from bench_report.markdown import escape, table_lines
-from bench_report.outputs import csv_value
 from bench_report.scores.compare import (
     Key,
     Rules,
