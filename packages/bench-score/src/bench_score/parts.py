@@ -123,10 +123,11 @@ def merge_parts(config: ScoreConfig, data_sha256: str | None = None, made: Mappi
     """
     folder = output_folder(config) / PARTS
     found: dict[str, list[tuple[bool, str, ScoreResult]]] = {}
+    own = {"config_sha256": config_sha256(config), "code_sha256": code_sha256()}
     data, known = data_sha256, dict(made or {})
     for path in sorted(folder.glob("*.json")):
         part = read_part(path)
-        check_part(path, part, config, data, known)
+        check_part(path, part, own | {"data_sha256": data or part.header.data_sha256}, known)
         data, known = part.header.data_sha256, part.header.made_by | known
         for row in part.rows:
             found.setdefault(row.label, []).append((row.status is Status.OK, part.header.created_at, row))
@@ -182,17 +183,12 @@ def read_part(path: Path) -> Part:
         raise BenchError(f"{path}: {error}", ExitCode.BUNDLE) from error
 
 
-def check_part(path: Path, part: Part, config: ScoreConfig, data_sha256: str | None, made: Mapping[str, str]) -> None:
-    """Refuse a part that was made otherwise, by its name and by what differs.
+def check_part(path: Path, part: Part, own: Mapping[str, str], made: Mapping[str, str]) -> None:
+    """Refuse a part that was made otherwise, by its name and by what differs. `own` are the header's digests here.
 
     Raises:
         BenchError: see above.
     """
-    own = {
-        "config_sha256": config_sha256(config),
-        "data_sha256": data_sha256 or part.header.data_sha256,
-        "code_sha256": code_sha256(),
-    }
     found = [words for name, words in _DIFFERENCES.items() if getattr(part.header, name) != own[name]]
     theirs = part.header.made_by
     found += [f"another {name}" for name in sorted(theirs.keys() & made.keys()) if theirs[name] != made[name]]
