@@ -15,7 +15,7 @@ from bench_core.scores import ScoreResult
 from bench_core.settings import split_names
 
 from bench_score import world
-from bench_score.config import ScoreConfig, load_config
+from bench_score.config import DEVICES, ScoreConfig, load_config
 from bench_score.model import Entry
 
 if TYPE_CHECKING:
@@ -118,8 +118,8 @@ def _config(args: argparse.Namespace) -> ScoreConfig:
     if args.family:
         changes["models"] = _of_families(config, args.family, args.config)
     config = msgspec.structs.replace(config, **changes)
-    if config.device not in {"cpu", "gpu"}:
-        raise suggest.unknown("device", config.device, ["cpu", "gpu"], source="--device")
+    if config.device not in DEVICES:
+        raise suggest.unknown("device", config.device, DEVICES, source="--device")
     return config
 
 

@@ -20,7 +20,7 @@ from bench_score.label import check_labels
 from bench_score.label_units import LabelUnits
 from bench_score.metrics import MetricFile, registered_metrics
 from bench_score.model import Entry
-from bench_score.reading import assign, read
+from bench_score.reading import assign, read_table
 from bench_score.shorthands import energies, metric_pairs
 from bench_score.units import KNOWN, PER_ATOM
 
@@ -150,14 +150,7 @@ def load_config(path: Path, assignments: Sequence[str] = ()) -> ScoreConfig:
     Raises:
         BenchError: it cannot be read, or says something unknown or impossible.
     """
-    try:
-        raw = read(path)
-    except OSError as error:
-        raise BenchError(f"{path}: cannot be read ({error.strerror})") from error
-    except ValueError as error:
-        raise BenchError(f"{path}: {error}") from error
-    if not isinstance(raw, dict):
-        raise BenchError(f"{path}: holds no table of keys and values")
+    raw = read_table(path, str(path))
     for text in assignments:
         assign(raw, text)
     name = re.sub(r"[^A-Za-z0-9._-]+", "-", path.stem).strip("-.") or "scores"
@@ -369,15 +362,7 @@ def _architecture(model: ModelConfig, base: Path, source: str) -> dict[str, Any]
         return said
     where = f"{source}: model {model.label!r}: architecture"
     path = _expanded(str(said["config"]), base, where)
-    try:
-        found = read(path)
-    except OSError as error:
-        raise BenchError(f"{where}: {path}: cannot be read ({error.strerror})") from error
-    except ValueError as error:
-        raise BenchError(f"{where}: {path}: {error}") from error
-    if not isinstance(found, dict):
-        raise BenchError(f"{where}: {path}: holds no table of keys and values")
-    return {**found, **{key: value for key, value in said.items() if key != "config"}}
+    return {**read_table(path, f"{where}: {path}"), **{key: value for key, value in said.items() if key != "config"}}
 
 
 def _without_none(value: Any) -> Any:

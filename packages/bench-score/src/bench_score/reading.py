@@ -8,7 +8,24 @@ from bench_core.files import MAX_TOML_BYTES, read_toml
 from bench_core.settings import parse_value
 
 
-def read(path: Path) -> Any:
+def read_table(path: Path, where: str) -> dict[str, Any]:
+    """The keys and values of a file; messages begin with `where`.
+
+    Raises:
+        BenchError: it cannot be read, is not what its name ends with, or holds something else.
+    """
+    try:
+        found = _read(path)
+    except OSError as error:
+        raise BenchError(f"{where}: cannot be read ({error.strerror})") from error
+    except ValueError as error:
+        raise BenchError(f"{where}: {error}") from error
+    if not isinstance(found, dict):
+        raise BenchError(f"{where}: holds no table of keys and values")
+    return found
+
+
+def _read(path: Path) -> Any:
     """What the file says.
 
     Raises:
